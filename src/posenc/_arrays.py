@@ -1,0 +1,149 @@
+"""The one door to NumPy, PyTorch and JAX: what an array can do, and where it lives."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import array_api_compat
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+Array = Any
+"""An array of any library that `array_api_compat` knows."""
+
+if TYPE_CHECKING or "jaxtyping" in sys.modules:
+    # jaxtyping costs 60 ms to import, so only type checkers and the test run see the shapes.
+    from jaxtyping import Bool, Float, Int, Num
+else:
+    Bool = Float = Int = Num = None
+
+__all__ = [
+    "Array",
+    "Bool",
+    "Float",
+    "Int",
+    "Num",
+    "constant",
+    "device",
+    "half_precision",
+    "has_float64",
+    "is_bool",
+    "is_floating",
+    "is_integer",
+    "is_jax",
+    "is_torch",
+    "namespace",
+    "not_traced",
+    "readable",
+    "widest_float",
+    "working_dtype",
+]
+
+
+def is_torch(x: Any) -> bool:
+    """Whether `x` is a PyTorch tensor. (array_api_compat's test warns under torch.compile.)"""
+    return "torch" in sys.modules and isinstance(x, sys.modules["torch"].Tensor)
+
+
+def is_jax(x: Any) -> bool:
+    """Whether `x` is a JAX array, traced or not."""
+    return "jax" in sys.modules and isinstance(x, sys.modules["jax"].Array)
+
+
+def namespace(*arrays: Array) -> ModuleType:
+    """The array API namespace that all `arrays` share.
+
+    Raises:
+        TypeError: something is no array, or the arrays come from different libraries.
+    """
+    if all(is_torch(array) for array in arrays):
+        import array_api_compat.torch as torch_namespace
+
+        return torch_namespace
+    try:
+        return array_api_compat.array_namespace(*arrays)
+    except TypeError as error:
+        came = ", ".join(sorted({type(array).__name__ for array in arrays}))
+        raise TypeError(
+            "arrays must come from one library (NumPy, PyTorch, JAX or another that follows the "
+            "array API), because the answer is made by the library and on the device of the input; "
+            f"got {came}. Wrap plain numbers, for example numpy.asarray([0, 1, 2])."
+        ) from error
+
+
+def device(x: Array) -> Any:
+    """Where `x` lives."""
+    return x.device if is_torch(x) else array_api_compat.device(x)
+
+
+def is_bool(x: Array) -> bool:
+    """Whether `x` holds booleans."""
+    return bool(namespace(x).isdtype(x.dtype, "bool"))
+
+
+def is_integer(x: Array) -> bool:
+    """Whether `x` holds integers (booleans are none)."""
+    return bool(namespace(x).isdtype(x.dtype, "integral"))
+
+
+def is_floating(x: Array) -> bool:
+    """Whether `x` holds real floating-point numbers, half precision included."""
+    return not is_bool(x) and not is_integer(x) and "complex" not in str(x.dtype)
+
+
+def half_precision(dtype: Any) -> bool:
+    """Whether `dtype` has 16 bits or fewer: float16, bfloat16 and the 8-bit floats."""
+    name = str(dtype)
+    return "float" in name and "float32" not in name and "float64" not in name
+
+
+def has_float64(x: Array) -> bool:
+    """Whether the device of `x` computes in float64: not JAX without x64, not Apple's MPS."""
+    if is_jax(x):
+        import jax
+
+        return bool(jax.config.jax_enable_x64)  # pyright: ignore[reportAttributeAccessIssue]
+    return not (is_torch(x) and x.device.type == "mps")
+
+
+def widest_float(x: Array) -> Any:
+    """float64 where the device of `x` has it, else float32."""
+    xp = namespace(x)
+    return xp.float64 if has_float64(x) else xp.float32
+
+
+def working_dtype(x: Array) -> Any:
+    """The dtype to compute in for input `x`: its own, but never narrower than float32."""
+    return namespace(x).float32 if half_precision(x.dtype) or not is_floating(x) else x.dtype
+
+
+def constant(values: Any, *, like: Array, dtype: Any) -> Array:
+    """Plain numbers as an array of the library and on the device of `like`."""
+    return namespace(like).asarray(values, dtype=dtype, device=device(like))
+
+
+def readable(x: Array) -> bool:
+    """Whether the values of `x` can be looked at now: no trace, and no device to wait for."""
+    if is_jax(x):
+        from jax.core import Tracer
+
+        return not isinstance(x, Tracer)
+    if is_torch(x):
+        import torch
+
+        # Inside vmap or grad a tensor is a stand-in whose values cannot be asked for.
+        inside = torch._C._functorch.maybe_current_level  # pyright: ignore[reportAttributeAccessIssue]
+        return x.device.type == "cpu" and not torch.compiler.is_compiling() and inside() is None
+    return True
+
+
+def not_traced(function: Any) -> Any:
+    """Let torch.compile run `function` while it traces, and keep the answer as a constant.
+
+    For arithmetic on plain numbers that a trace cannot follow. The mark is the one that
+    torch.compiler.assume_constant_result sets; set by hand, PyTorch need not be imported.
+    """
+    function._dynamo_marked_constant = True
+    return function

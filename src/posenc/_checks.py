@@ -1,0 +1,116 @@
+"""Argument checks and their wording: which argument, what it must be, why, and what came."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from posenc import _arrays
+
+LAST_POSITION = 2**31 - 1
+"""Positions further out than this have no promised accuracy, so they are refused."""
+
+
+def integer(name: str, value: Any, *, at_least: int | None = None) -> None:
+    """Refuse what is no integer, and integers that are too small."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"`{name}` must be an integer; got {value!r} ({type(value).__name__}).")
+    if at_least is not None and value < at_least:
+        raise ValueError(f"`{name}` must be at least {at_least}; got {name}={value}.")
+
+
+def even(name: str, value: Any, *, at_least: int = 2) -> None:
+    """Refuse a width that cannot be cut into pairs."""
+    integer(name, value, at_least=at_least)
+    if value % 2:
+        raise ValueError(
+            f"`{name}` must be even, because features turn in pairs; got {name}={value}. "
+            f"The nearest valid values are {value - 1} and {value + 1}."
+        )
+
+
+def multiple(name: str, value: Any, of: int, *, why: str) -> None:
+    """Refuse a width that is no multiple of `of`."""
+    integer(name, value, at_least=1)
+    if value % of:
+        near = sorted({max(value // of * of, of), (value // of + 1) * of})
+        raise ValueError(
+            f"`{name}` must be a multiple of {of}, because {why}; got {name}={value}. "
+            f"The nearest valid values are {' and '.join(map(str, near))}."
+        )
+
+
+def number(name: str, value: Any) -> None:
+    """Refuse what is no finite real number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"`{name}` must be a number; got {value!r} ({type(value).__name__}).")
+    if not math.isfinite(value):
+        raise ValueError(f"`{name}` must be finite; got {name}={value}.")
+
+
+def positive(name: str, value: Any) -> None:
+    """Refuse what is no finite number above zero."""
+    number(name, value)
+    if value <= 0:
+        raise ValueError(f"`{name}` must be greater than 0; got {name}={value}.")
+
+
+def at_least(name: str, value: Any, bound: float) -> None:
+    """Refuse a number below `bound`."""
+    number(name, value)
+    if value < bound:
+        raise ValueError(f"`{name}` must be at least {bound}; got {name}={value}.")
+
+
+def one_of(name: str, value: Any, choices: Iterable[Any]) -> None:
+    """Refuse a value that is none of the known ones."""
+    known = tuple(choices)
+    if value not in known:
+        words = ", ".join(repr(choice) for choice in known)
+        raise ValueError(f"`{name}` must be one of {words}; got {name}={value!r}.")
+
+
+def boolean(name: str, value: Any) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool):
+        raise TypeError(f"`{name}` must be True or False; got {value!r} ({type(value).__name__}).")
+
+
+def integer_positions(name: str, positions: Any) -> None:
+    """Refuse positions that are no integers, or lie beyond the exact range."""
+    _arrays.namespace(positions)
+    if not _arrays.is_integer(positions):
+        raise TypeError(
+            f"`{name}` must be integers, because they count tokens; got {positions.dtype}."
+        )
+    _in_range(name, positions)
+
+
+def real_positions(name: str, positions: Any) -> None:
+    """Refuse positions that are no real numbers, come in half precision, or lie too far out."""
+    _arrays.namespace(positions)
+    if _arrays.is_floating(positions):
+        if _arrays.half_precision(positions.dtype):
+            raise TypeError(
+                f"`{name}` must not be in half precision, because it cannot tell positions apart "
+                f"(bfloat16 turns 257 into 256); got {positions.dtype}. Use integers or float32."
+            )
+    elif not _arrays.is_integer(positions):
+        raise TypeError(f"`{name}` must be integers or floats; got {positions.dtype}.")
+    _in_range(name, positions)
+
+
+def _in_range(name: str, positions: Any) -> None:
+    """Look only where looking is free; elsewhere `angles` turns such positions into NaN."""
+    if math.prod(positions.shape) == 0 or not _arrays.readable(positions):
+        return
+    xp = _arrays.namespace(positions)
+    if _arrays.is_floating(positions) and not bool(xp.all(xp.isfinite(positions))):
+        raise ValueError(f"`{name}` must be finite; got NaN or infinity.")
+    low, high = xp.min(positions), xp.max(positions)
+    if int(low) < -LAST_POSITION or int(high) > LAST_POSITION:
+        raise ValueError(
+            f"`{name}` must lie within 2**31 of 0, the range in which results are exact; "
+            f"got values from {int(low)} to {int(high)}."
+        )

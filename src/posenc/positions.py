@@ -1,0 +1,182 @@
+"""Where each token stands: counted, offset, from a mask, packed, after a cache, on a grid.
+
+Every function gives an integer array. Its library and device are those of the array it was made
+from, or of `like`; NumPy where there is neither.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from posenc import _arrays, _checks
+from posenc._arrays import Array, Bool, Int
+
+
+def count(length: int, *, offset: int = 0, like: Array | None = None) -> Int[Array, " length"]:
+    """The positions of one plain sequence: offset, offset + 1, ...
+
+    Args:
+        length: how many tokens.
+        offset: the position of the first one; for a decoding step, the number of cached tokens.
+        like: an array whose library and device the result takes; NumPy without it.
+    Returns:
+        Shape (length,), integers.
+    Raises:
+        TypeError: `length` or `offset` is no integer.
+        ValueError: `length` is negative.
+    Example:
+        >>> count(3, offset=5).tolist()
+        [5, 6, 7]
+    """
+    _checks.integer("length", length, at_least=0)
+    _checks.integer("offset", offset)
+    return _integers(range(offset, offset + length), like)
+
+
+def from_mask(
+    mask: Bool[Array, "*rows length"] | Int[Array, "*rows length"],
+    *,
+    start: int = 0,
+    padding: int = 0,
+) -> Int[Array, "*rows length"]:
+    """Positions that count real tokens only, for rows padded on the left, the right or between.
+
+    positions = start + (number of real tokens before), at real tokens; `padding` elsewhere
+
+    Args:
+        mask: true or 1 at real tokens, false or 0 at padding.
+        start: the position of the first real token. fairseq and RoBERTa start at
+            padding_idx + 1.
+        padding: the position that padding gets. fairseq and RoBERTa use padding_idx.
+    Returns:
+        Shape of `mask`, integers.
+    Raises:
+        TypeError: `mask` holds neither booleans nor integers.
+    Example:
+        >>> from_mask(np.asarray([[0, 0, 1, 1, 1], [1, 1, 1, 0, 0]])).tolist()
+        [[0, 0, 0, 1, 2], [0, 1, 2, 0, 0]]
+
+    Source: fairseq, fairseq/utils.py, make_positions.
+    """
+    xp = _arrays.namespace(mask)
+    if not (_arrays.is_bool(mask) or _arrays.is_integer(mask)):
+        raise TypeError(f"`mask` must hold booleans or integers; got {mask.dtype}.")
+    _checks.integer("start", start)
+    _checks.integer("padding", padding)
+    real = xp.astype(mask != 0, _index_dtype(mask))
+    return xp.where(mask != 0, xp.cumulative_sum(real, axis=-1) - 1 + start, padding)
+
+
+def packed(lengths: Sequence[int], *, like: Array | None = None) -> Int[Array, " total"]:
+    """Positions of documents laid end to end, each counted from 0.
+
+    Args:
+        lengths: how many tokens each document has, in order.
+        like: an array whose library and device the result takes; NumPy without it.
+    Returns:
+        Shape (sum of lengths,), integers.
+    Raises:
+        TypeError: a length is no integer.
+        ValueError: a length is negative.
+    Example:
+        >>> packed([3, 2]).tolist()
+        [0, 1, 2, 0, 1]
+    """
+    for length in lengths:
+        _checks.integer("lengths", length, at_least=0)
+    return _integers([p for length in lengths for p in range(length)], like)
+
+
+def from_documents(documents: Int[Array, "*rows length"]) -> Int[Array, "*rows length"]:
+    """Positions within each document, from the number of the document each token belongs to.
+
+    A new document starts wherever the number differs from the one before it.
+
+    Args:
+        documents: one integer a token, equal for neighbours of the same document.
+    Returns:
+        Shape of `documents`, integers counting from 0 in each document.
+    Raises:
+        TypeError: `documents` holds no integers.
+    Example:
+        >>> from_documents(np.asarray([7, 7, 7, 2, 2, 9])).tolist()
+        [0, 1, 2, 0, 1, 0]
+    """
+    xp = _arrays.namespace(documents)
+    if not _arrays.is_integer(documents):
+        raise TypeError(f"`documents` must hold integers; got {documents.dtype}.")
+    index = xp.arange(
+        documents.shape[-1], dtype=_index_dtype(documents), device=_arrays.device(documents)
+    )
+    index = xp.broadcast_to(index, documents.shape)
+    starts = documents[..., 1:] != documents[..., :-1]
+    # A running maximum is no array API function; counting starts and looking up their index is.
+    first = xp.concat([xp.zeros_like(documents[..., :1] != 0), starts], axis=-1)
+    before = index[..., None, :] <= index[..., :, None]
+    last = xp.max(xp.where(before & first[..., None, :], index[..., None, :], 0), axis=-1)
+    return index - last
+
+
+def after_cache(cached: Int[Array, "*rows"], length: int) -> Int[Array, "*rows length"]:
+    """Positions of new tokens when each row has its own number of cached ones.
+
+    positions[..., i] = cached + i
+
+    Args:
+        cached: how many tokens each row has already seen, any shape.
+        length: how many new tokens each row gets.
+    Returns:
+        Shape of `cached` with one more axis, integers.
+    Raises:
+        TypeError: `cached` holds no integers, or `length` is none.
+        ValueError: `length` is negative.
+    Example:
+        >>> after_cache(np.asarray([6, 2]), 3).tolist()
+        [[6, 7, 8], [2, 3, 4]]
+    """
+    _checks.integer_positions("cached", cached)
+    xp = _arrays.namespace(cached)
+    steps = xp.arange(length, dtype=cached.dtype, device=_arrays.device(cached))
+    return cached[..., None] + steps
+
+
+def grid(*sizes: int, like: Array | None = None) -> Int[Array, "cells axes"]:
+    """Coordinates of every cell of a grid in raster order: the last axis runs fastest.
+
+    For an image give rows, then columns: cell (row, column) stands at row * columns + column.
+
+    Args:
+        sizes: how many steps each axis has, the slowest first.
+        like: an array whose library and device the result takes; NumPy without it.
+    Returns:
+        Shape (product of sizes, number of axes), integers.
+    Raises:
+        TypeError: a size is no integer.
+        ValueError: a size is negative, or there is none.
+    Example:
+        >>> grid(2, 3).tolist()
+        [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]
+    """
+    if not sizes:
+        raise ValueError("`sizes` must name at least one axis, for example grid(rows, columns).")
+    for size in sizes:
+        _checks.integer("sizes", size, at_least=0)
+    cells = np.indices(sizes).reshape(len(sizes), math.prod(sizes)).T
+    return _integers(cells.tolist() if cells.size else cells, like)
+
+
+def _integers(values: Any, like: Array | None) -> Array:
+    if like is None:
+        return np.asarray(values, dtype=np.int64)
+    values = np.asarray(values, dtype=np.int64)
+    return _arrays.constant(values, like=like, dtype=_index_dtype(like))
+
+
+def _index_dtype(like: Array) -> Any:
+    """int64 where the library has it, else int32 (JAX without x64)."""
+    xp = _arrays.namespace(like)
+    return xp.int64 if not _arrays.is_jax(like) or _arrays.has_float64(like) else xp.int32

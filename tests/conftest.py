@@ -1,0 +1,69 @@
+"""One fixture for every framework: a test runs on NumPy, array-api-strict, PyTorch and JAX."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import hypothesis
+import numpy as np
+import pytest
+
+hypothesis.settings.register_profile("posenc", deadline=None, derandomize=True, max_examples=30)
+hypothesis.settings.load_profile("posenc")
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+
+@dataclass(frozen=True)
+class Framework:
+    """How a test makes arrays of one library, and reads them back."""
+
+    name: str
+    xp: Any
+    exact: float  # largest error of a float32 cos or sin that design.md promises
+
+    def array(self, values: Any, dtype: str | None = None) -> Any:
+        values = np.asarray(values)
+        if dtype is None and values.dtype == np.float64 and self.name == "jax":
+            dtype = "float32"
+        if dtype is None and values.dtype == np.int64 and self.name == "jax":
+            dtype = "int32"
+        if dtype is None:
+            dtype = str(values.dtype)
+        flat = self.xp.asarray(values.ravel().tolist(), dtype=getattr(self.xp, dtype))
+        return self.xp.reshape(flat, values.shape)
+
+    def is_own(self, x: Any) -> bool:
+        return isinstance(x, type(self.xp.asarray([0.0])))
+
+
+FRAMEWORKS = ("numpy", "strict", "torch", "jax", "jax64")
+
+
+def numpy(x: Any) -> np.ndarray:
+    """Any framework's array as a NumPy one, bfloat16 as float32."""
+    if "bfloat16" in str(x.dtype):
+        x = x.float() if hasattr(x, "float") else x.astype("float32")
+    if hasattr(x, "detach"):
+        x = x.detach()
+    return np.asarray(x)
+
+
+@pytest.fixture(params=FRAMEWORKS)
+def framework(request):
+    name = request.param
+    with contextlib.ExitStack() as stack:
+        if name == "numpy":
+            xp = np
+        elif name == "strict":
+            import array_api_strict as xp
+        elif name == "torch":
+            import torch as xp
+        else:
+            import jax
+            import jax.numpy as xp
+
+            stack.enter_context(jax.enable_x64(name == "jax64"))
+        yield Framework(name, xp, 1.2e-7 if name == "jax" else 6e-8)
