@@ -37,6 +37,7 @@ __all__ = [
     "namespace",
     "not_traced",
     "readable",
+    "signed",
     "widest_float",
     "working_dtype",
 ]
@@ -106,6 +107,20 @@ def has_float64(x: Array) -> bool:
 
         return bool(jax.config.jax_enable_x64)  # pyright: ignore[reportAttributeAccessIssue]
     return not (is_torch(x) and x.device.type == "mps")
+
+
+def signed(x: Array) -> Array:
+    """Integers as int32 or int64, in which a comparison with a negative number is safe.
+
+    Without int64 (JAX without x64) a uint32 beyond int32 becomes the lowest int32.
+    """
+    xp = namespace(x)
+    name = str(x.dtype)
+    if not is_integer(x) or name.endswith((".int32", ".int64")) or name in ("int32", "int64"):
+        return x
+    if name.endswith(("uint32", "uint64")) and is_jax(x) and not has_float64(x):
+        return xp.where(x >> 31 == 0, xp.astype(x, xp.int32), -(2**31))
+    return xp.astype(x, xp.int64 if name.endswith(("uint32", "uint64")) else xp.int32)
 
 
 def widest_float(x: Array) -> Any:

@@ -95,6 +95,7 @@ def cos_sin(
 
     Source: Su et al. 2021, arXiv:2104.09864, section 3.4.2.
     """
+    positions = _arrays.signed(positions)
     _checks.real_positions("positions", positions)
     _not_empty(frequencies)
     xp = _arrays.namespace(positions)
@@ -136,8 +137,6 @@ def _turn(
 def _slices(positions: Array, grid: _Grid, dtype: Any) -> list[Array]:
     """The digits of each position, cut at the bits `grid.shifts`; NaN beyond the exact range."""
     xp = _arrays.namespace(positions)
-    if _arrays.is_integer(positions) and not str(positions.dtype).endswith(("32", "64")):
-        positions = xp.astype(positions, xp.int32)
     inside = (positions >= -_checks.LAST_POSITION) & (positions <= _checks.LAST_POSITION)
     if len(grid.shifts) == 1:
         return [xp.where(inside, xp.astype(positions, dtype), math.nan)]

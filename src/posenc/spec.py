@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import json
 from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from posenc import scaling
 from posenc.rotary import Rotary
@@ -100,10 +103,153 @@ def from_json(text: str) -> Any:
         Linear(factor=4.0)
     """
     try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
+        data = json.loads(text, object_pairs_hook=_once)
+    except (json.JSONDecodeError, SyntaxError) as error:
         raise ValueError(f"a spec must be JSON; {error}.") from error
+    except RecursionError as error:
+        raise ValueError("a spec must be JSON; this one is nested too deeply.") from error
     return from_data(data)
+
+
+def parse(text: str) -> Any:
+    """An encoding or scaling from the short text of the command, or from JSON.
+
+    kind:field=value,field=value      a nested one stands in round brackets
+
+    Numbers, true, false, none, words and lists in square brackets are values; a word needs no
+    quotes.
+
+    Args:
+        text: for example "sinusoidal:dim=4,base=10000", or JSON if it begins with a brace.
+    Returns:
+        The encoding or scaling.
+    Raises:
+        ValueError: `text` cannot be read, or describes no valid spec.
+        TypeError: a field has the wrong type.
+    Example:
+        >>> parse("rotary:dim=8,layout=interleaved,scaling=linear(factor=4)").scaling
+        Linear(factor=4)
+    """
+    if text.lstrip().startswith("{"):
+        return from_json(text)
+    kind, _, fields = text.strip().partition(":")
+    call = text.strip() if "(" in kind else f"{kind or '?'}({fields})"
+    try:
+        data = _value(ast.parse(call, mode="eval").body)
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        raise ValueError(
+            f"cannot read the encoding {_shown(text)}: write kind:field=value,field=value, for "
+            "example sinusoidal:dim=4,base=10000 or rotary:dim=128,scaling=linear(factor=4)."
+        ) from error
+    return from_data(data)
+
+
+def to_text(spec: Any) -> str:
+    """An encoding or scaling as the short text that `parse` reads; defaults are left out.
+
+    Example:
+        >>> to_text(Rotary(dim=8, scaling=scaling.Linear(factor=4.0)))
+        'rotary:dim=8,scaling=linear(factor=4.0)'
+    """
+    kind, _, rest = _call(spec).partition("(")
+    return f"{kind}:{rest[:-1]}"
+
+
+def family(encoding: Any) -> str:
+    """How an encoding enters a model: "absolute", "rotary", "bias", or "other".
+
+    absolute   `encode` gives vectors that are added to embeddings
+    rotary     `table` and `rotate` turn queries and keys
+    bias       `bias` is added to attention scores
+    other      it needs more than positions, for example the queries themselves
+
+    Raises:
+        TypeError: `encoding` is none of the encodings that posenc knows.
+    Example:
+        >>> family(Rotary(dim=8))
+        'rotary'
+    """
+    if type(encoding) not in ENCODINGS.values():
+        raise TypeError(
+            "`encoding` must be an encoding of posenc, for example Sinusoidal(dim=4); "
+            f"got {type(encoding).__name__}."
+        )
+    methods = {"encode": "absolute", "table": "rotary", "bias": "bias"}
+    return next((name for method, name in methods.items() if hasattr(encoding, method)), "other")
+
+
+def rows(encoding: Any, positions: np.ndarray) -> np.ndarray:
+    """What an encoding says of each position, as one float64 row of numbers.
+
+    For an absolute encoding the vectors; for a rotary one [cos | sin] of its pairs, whose dot
+    product is the score of a query and a key that have 1 in the first place of every pair.
+
+    Args:
+        encoding: an absolute or rotary encoding without trained weights.
+        positions: shape (length,), integers.
+    Returns:
+        Shape (length, width), float64.
+    Raises:
+        TypeError: `encoding` gives no rows, or needs trained weights.
+    Example:
+        >>> rows(Rotary(dim=4), np.asarray([0])).tolist()
+        [[1.0, 1.0, 0.0, 0.0]]
+    """
+    kind = family(encoding)
+    if kind not in ("absolute", "rotary") or getattr(encoding, "weights", None):
+        raise TypeError(
+            "`encoding` must give a row for each position without trained weights, as "
+            f"Sinusoidal and Rotary do; got {type(encoding).__name__}."
+        )
+    if kind == "absolute":
+        return encoding.encode(positions, dtype=np.float64)
+    return np.concatenate(encoding.table(positions, dtype=np.float64), axis=-1)
+
+
+def _call(spec: Any) -> str:
+    """kind(field=value, ...) with the fields that differ from their defaults."""
+    words = [
+        f"{field.name}={_word(getattr(spec, field.name))}"
+        for field in dataclasses.fields(spec)
+        if field.init and getattr(spec, field.name) != field.default
+    ]
+    return f"{to_data(spec)['kind']}({','.join(words)})"
+
+
+def _word(value: Any) -> str:
+    if dataclasses.is_dataclass(value):
+        return _call(value)
+    if isinstance(value, tuple):
+        return f"[{','.join(map(_word, value))}]"
+    return value if isinstance(value, str) else repr(value).lower()
+
+
+def _value(node: ast.expr) -> Any:
+    """A value of the short text as plain data; anything else than a value is a SyntaxError."""
+    match node:
+        case ast.Constant(value=bool() | int() | float() | str() | None as value):
+            return value
+        case ast.Name(id=name):
+            return {"true": True, "false": False, "none": None}.get(name.lower(), name)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+            return -value
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return [_value(item) for item in items]
+        case ast.Call(func=ast.Name(id=kind), args=[], keywords=keywords):
+            return _once([("kind", kind), *((word.arg, _value(word.value)) for word in keywords)])
+    raise SyntaxError(ast.unparse(node))
+
+
+def _once(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
+    """A dict of fields that each come once: of two that disagree, none may win silently."""
+    names = [name for name, _ in pairs]
+    if doubled := [name for name in names if names.count(name) > 1]:
+        raise SyntaxError(f"{doubled[0]!r} stands there twice")
+    return dict(pairs)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 def _required(field: dataclasses.Field[Any]) -> bool:
