@@ -3,8 +3,7 @@
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from conftest import numpy
 from posenc import angles, frequencies
@@ -72,15 +71,25 @@ def test_without_float64_any_frequency(position, frequency):
     np.testing.assert_allclose(got, np.concatenate([true_cos, true_sin]), rtol=0, atol=1.2e-7)
 
 
-@given(st.floats(-(2.0**30), 2.0**30, width=32))
-def test_fractional_positions(position):
+@given(st.floats(-(2.0**30), 2.0**30, width=32), st.floats(-1e4, 1e4))
+@example(position=-1.21875, frequency=6.0)  # a part of a turn, and of a position below 0
+def test_fractional_positions(position, frequency):
     import jax.numpy as jnp
 
-    turning = frequencies.geometric(6)
+    turning = (*frequencies.geometric(6), frequency)
     for array in (np.asarray([position], np.float32), jnp.asarray([position], jnp.float32)):
         got = angles.cos_sin(array, turning)
-        for ours, true in zip(got, truth([position], formula(6, 1e4)), strict=True):
+        for ours, true in zip(got, truth([position], [*formula(6, 1e4), frequency]), strict=True):
             np.testing.assert_allclose(numpy(ours), true, rtol=0, atol=1.2e-7)
+
+
+def test_a_plain_array_inside_a_trace():
+    import jax
+    import jax.numpy as jnp
+
+    positions = jnp.asarray([0, 5])
+    cos, _ = jax.jit(lambda: angles.cos_sin(positions, (1.0,)))()
+    np.testing.assert_allclose(cos[:, 0], np.cos([0, 5]), rtol=0, atol=1.2e-7)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32"])

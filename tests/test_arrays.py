@@ -83,3 +83,8 @@ def test_values_are_not_read_while_traced():
     torch.vmap(lambda x: seen.append(_arrays.readable(x)) or x)(torch.zeros(1))
     assert seen == [False, False]
     assert not _arrays.readable(torch.zeros(1, device="meta"))
+
+
+def test_running_sum(framework):
+    got = _arrays.running_sum(framework.array(np.asarray([[1, 2, 3], [4, 0, 5]])))
+    assert numpy(got).tolist() == [[1, 3, 6], [4, 4, 9]]

@@ -37,8 +37,10 @@ __all__ = [
     "namespace",
     "not_traced",
     "readable",
+    "running_sum",
     "signed",
     "widest_float",
+    "widest_integer",
     "working_dtype",
 ]
 
@@ -81,17 +83,20 @@ def device(x: Array) -> Any:
 
 def is_bool(x: Array) -> bool:
     """Whether `x` holds booleans."""
-    return bool(namespace(x).isdtype(x.dtype, "bool"))
+    namespace(x)
+    return str(x.dtype).endswith("bool")
 
 
 def is_integer(x: Array) -> bool:
     """Whether `x` holds integers (booleans are none)."""
-    return bool(namespace(x).isdtype(x.dtype, "integral"))
+    namespace(x)
+    return "int" in str(x.dtype)
 
 
 def is_floating(x: Array) -> bool:
     """Whether `x` holds real floating-point numbers, half precision included."""
-    return not is_bool(x) and not is_integer(x) and "complex" not in str(x.dtype)
+    namespace(x)
+    return "float" in str(x.dtype)
 
 
 def half_precision(dtype: Any) -> bool:
@@ -129,6 +134,12 @@ def widest_float(x: Array) -> Any:
     return xp.float64 if has_float64(x) else xp.float32
 
 
+def widest_integer(x: Array) -> Any:
+    """int64 where the library of `x` has it, else int32 (JAX without x64)."""
+    xp = namespace(x)
+    return xp.int64 if not is_jax(x) or has_float64(x) else xp.int32
+
+
 def working_dtype(x: Array) -> Any:
     """The dtype to compute in for input `x`: its own, but never narrower than float32."""
     return namespace(x).float32 if half_precision(x.dtype) or not is_floating(x) else x.dtype
@@ -137,6 +148,14 @@ def working_dtype(x: Array) -> Any:
 def constant(values: Any, *, like: Array, dtype: Any) -> Array:
     """Plain numbers as an array of the library and on the device of `like`."""
     return namespace(like).asarray(values, dtype=dtype, device=device(like))
+
+
+def running_sum(counts: Array) -> Array:
+    """Sums up to each entry along the last axis. (array_api_compat's warns under torch.compile.)"""
+    xp = namespace(counts)
+    if is_torch(counts):
+        return xp.cumsum(counts, dim=-1)
+    return xp.cumulative_sum(counts, axis=-1)
 
 
 def readable(x: Array) -> bool:

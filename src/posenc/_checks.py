@@ -45,8 +45,12 @@ def number(name: str, value: Any) -> None:
     """Refuse what is no finite real number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"`{name}` must be a number; got {value!r} ({type(value).__name__}).")
-    if not math.isfinite(value):
-        raise ValueError(f"`{name}` must be finite; got {name}={value}.")
+    try:
+        if math.isfinite(value):
+            return
+    except OverflowError:
+        raise ValueError(f"`{name}` must fit into a float; got an integer beyond it.") from None
+    raise ValueError(f"`{name}` must be finite; got {name}={value}.")
 
 
 def positive(name: str, value: Any) -> None:
@@ -101,14 +105,42 @@ def real_positions(name: str, positions: Any) -> None:
     _in_range(name, positions)
 
 
+def features(x: Any, dim: int) -> None:
+    """Refuse an array whose last axis is not the `dim` features of a head."""
+    _arrays.namespace(x)
+    if x.ndim == 0 or x.shape[-1] != dim:
+        raise ValueError(
+            f"`x` must have its {dim} features (`dim`) on the last axis; "
+            f"got shape {tuple(x.shape)}."
+        )
+
+
+def tokens_fit(name: str, tokens: Any, x: Any) -> None:
+    """Refuse what could line up with the wrong axis of `x`: it has one axis for tokens, or all."""
+    _arrays.namespace(tokens, x)
+    shape, axes = tuple(tokens.shape), tuple(x.shape[:-1])
+    one_or_all = len(shape) <= min(1, len(axes)) or len(shape) == len(axes)
+    last = axes[len(axes) - len(shape) :]
+    if not one_or_all or any(own not in (1, axis) for own, axis in zip(shape, last, strict=True)):
+        raise ValueError(
+            f"`{name}` must have one axis for tokens, (length,), or one for each axis of `x` "
+            "before its features, each equal or 1, so that no row lines up with the wrong axis; "
+            f"got {shape} for x of shape {tuple(x.shape)}. For rows of their own in (batch, "
+            "heads, length, dim) give positions[:, None, :]; in (batch, length, heads, dim), "
+            "positions[:, :, None]."
+        )
+
+
 def _in_range(name: str, positions: Any) -> None:
     """Look only where looking is free; elsewhere `angles` turns such positions into NaN."""
     if math.prod(positions.shape) == 0 or not _arrays.readable(positions):
         return
-    xp = _arrays.namespace(positions)
-    if _arrays.is_floating(positions) and not bool(xp.all(xp.isfinite(positions))):
-        raise ValueError(f"`{name}` must be finite; got NaN or infinity.")
+    xp, positions = _arrays.namespace(positions), _arrays.signed(positions)
     low, high = xp.min(positions), xp.max(positions)
+    if not _arrays.readable(low):  # a plain array inside jax.jit: what is made of it is traced
+        return
+    if _arrays.is_floating(positions) and not bool(xp.isfinite(low) & xp.isfinite(high)):
+        raise ValueError(f"`{name}` must be finite; got NaN or infinity.")
     if int(low) < -LAST_POSITION or int(high) > LAST_POSITION:
         raise ValueError(
             f"`{name}` must lie within 2**31 of 0, the range in which results are exact; "

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from posenc import _arrays, _checks
 from posenc._arrays import Array, Float, Num
+from posenc.frequencies import Frequency
 
 # 2**256 / (2 pi), rounded down: a turn in fixed point with 256 fractional bits.
 _BITS = 256
@@ -29,7 +30,9 @@ class _Grid(NamedTuple):
 
 
 # 31 digits of a position times 22 bits fill the 53 of float64; 11 times 12 fit the 24 of float32.
-_FLOAT64 = _Grid(shifts=(0,), piece=22)
+# Every slice but the last of a real position is a whole number, so whole turns may be dropped.
+_FLOAT64_INTEGER = _Grid(shifts=(0,), piece=22)
+_FLOAT64_REAL = _Grid(shifts=(0, -22), piece=22)
 _FLOAT32_INTEGER = _Grid(shifts=(20, 10, 0), piece=12)
 _FLOAT32_REAL = _Grid(shifts=(20, 10, 0, -11, -22), piece=12)
 
@@ -99,15 +102,38 @@ def cos_sin(
     _checks.real_positions("positions", positions)
     _not_empty(frequencies)
     xp = _arrays.namespace(positions)
+    real = _arrays.is_floating(positions)
     if _arrays.has_float64(positions):
-        coarse, fine, rest = _turn(positions, frequencies, _FLOAT64, xp.float64)
+        grid = _FLOAT64_REAL if real else _FLOAT64_INTEGER
+        coarse, fine, rest = _turn(positions, frequencies, grid, xp.float64)
         angle = (coarse + (fine - xp.round(fine)) + rest) * math.tau
         cos, sin = xp.cos(angle), xp.sin(angle)
     else:
-        grid = _FLOAT32_REAL if _arrays.is_floating(positions) else _FLOAT32_INTEGER
+        grid = _FLOAT32_REAL if real else _FLOAT32_INTEGER
         cos, sin = _cos_sin_of_turn(*_turn(positions, frequencies, grid, xp.float32))
     dtype = xp.float32 if dtype is None else dtype
     return xp.astype(cos, dtype), xp.astype(sin, dtype)
+
+
+def turns(frequencies: Sequence[float]) -> list[tuple[float, float, float]]:
+    """How far each pair turns in one position, cut so that products with positions are exact.
+
+    With the three numbers of a pair and any whole position below 2**31, in float64:
+    position times the first is exact, and its whole turns may be dropped; so is position times
+    the second; the third is so small that its product need not be.
+
+    Args:
+        frequencies: radians per position, one for each pair.
+    Returns:
+        For each pair three Python floats, in turns: 22 bits, the next 22 bits, and the rest.
+    Raises:
+        ValueError: a frequency is not finite.
+    Example:
+        >>> first, second, third = turns((1.0,))[0]
+        >>> first + second + third == 1 / math.tau
+        True
+    """
+    return [_pieces(frequency, _FLOAT64_INTEGER)[0] for frequency in frequencies]
 
 
 def _not_empty(frequencies: Sequence[float]) -> None:
@@ -138,8 +164,6 @@ def _slices(positions: Array, grid: _Grid, dtype: Any) -> list[Array]:
     """The digits of each position, cut at the bits `grid.shifts`; NaN beyond the exact range."""
     xp = _arrays.namespace(positions)
     inside = (positions >= -_checks.LAST_POSITION) & (positions <= _checks.LAST_POSITION)
-    if len(grid.shifts) == 1:
-        return [xp.where(inside, xp.astype(positions, dtype), math.nan)]
     slices = []
     if _arrays.is_integer(positions):
         rest = xp.astype(positions, xp.int32)
@@ -149,7 +173,7 @@ def _slices(positions: Array, grid: _Grid, dtype: Any) -> list[Array]:
     else:
         rest = xp.astype(positions, dtype)
         for shift in grid.shifts[:-1]:
-            slices.append(xp.floor(rest * 2.0**-shift))
+            slices.append(xp.trunc(rest * 2.0**-shift))  # towards 0, so that the rest is exact
             rest = rest - slices[-1] * 2.0**shift
         slices.append(rest * 2.0 ** -grid.shifts[-1])
     return [xp.where(inside, digits, math.nan) for digits in slices]
@@ -157,7 +181,9 @@ def _slices(positions: Array, grid: _Grid, dtype: Any) -> list[Array]:
 
 def _pieces(frequency: float, grid: _Grid) -> list[tuple[float, float, float]]:
     """For each slice of a position: how far one unit of it turns, cut into three floats."""
-    turns = _fixed_point(frequency) + _fixed_point(getattr(frequency, "tail", 0.0))
+    turns = _fixed_point(frequency)
+    if isinstance(frequency, Frequency):
+        turns += _fixed_point(frequency.tail)
     pieces = []
     for shift in grid.shifts:
         turn = turns << shift if shift >= 0 else turns >> -shift
@@ -170,9 +196,11 @@ def _pieces(frequency: float, grid: _Grid) -> list[tuple[float, float, float]]:
 
 
 def _fixed_point(frequency: float) -> int:
-    if not math.isfinite(frequency):
-        raise ValueError(f"`frequencies` must be finite; got {frequency}.")
-    numerator, denominator = float(frequency).as_integer_ratio()
+    try:
+        # This also makes a plain number of what may be a symbol under torch.compile.
+        numerator, denominator = float(frequency).as_integer_ratio()
+    except (OverflowError, ValueError) as error:
+        raise ValueError(f"`frequencies` must be finite; got {frequency}.") from error
     return numerator * _TURNS_PER_RADIAN // denominator
 
 

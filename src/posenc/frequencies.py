@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal, localcontext
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,6 +33,24 @@ class Frequency(float):
 
     def __getnewargs__(self) -> tuple[float, float]:  # pyright: ignore[reportIncompatibleMethodOverride]
         return float(self), self.tail
+
+
+class Float32Frequency(np.float32):
+    """A frequency in float32 that remembers the power it is one over, and who took that power.
+
+    Transformers scales some of its powers before it divides, which rounds differently. Arithmetic
+    with a Python float gives a plain NumPy float32.
+    """
+
+    __slots__ = ("power", "torch_rounding")
+    power: np.float32
+    torch_rounding: bool
+
+    def __new__(cls, power: np.float32, torch_rounding: bool = False) -> Float32Frequency:
+        """1 / power, in float32."""
+        self = super().__new__(cls, 1 / power)
+        self.power, self.torch_rounding = power, torch_rounding
+        return self
 
 
 def geometric(dim: int, base: float = 10_000.0, *, spacing: Spacing = "paper") -> tuple[float, ...]:
@@ -69,18 +88,19 @@ def geometric(dim: int, base: float = 10_000.0, *, spacing: Spacing = "paper") -
         # One pair alone has no second end: it keeps frequency 1, where fairseq divides by zero.
         count, steps = dim // 2, Decimal(max(dim // 2 - 1, 1))
     with localcontext(prec=_DIGITS):
-        return tuple(_nearest(Decimal(base) ** (-k / steps)) for k in range(count))
+        ratio = Decimal(base) ** (-1 / steps)
+        return tuple(_nearest(ratio**k) for k in range(count))
 
 
 def geometric_float32(
     dim: int, base: float, *, torch_rounding: bool = False
-) -> tuple[np.float32, ...]:
+) -> tuple[Float32Frequency, ...]:
     """The frequencies of `geometric` as Hugging Face transformers rounds them.
 
     1 / base ** (2 k / dim), each operation in float32
 
     A power in float32 is not rounded alike everywhere: PyTorch's own differs from the nearest
-    float32 by one unit in about one pair of 500.
+    float32 by one unit in about one pair of 60.
 
     Args:
         dim: the width in the exponent.
@@ -98,14 +118,64 @@ def geometric_float32(
     if torch_rounding:
         powers = _torch_powers(base, exponents.tolist())
     else:
-        powers = np.power(float(base), exponents.astype(np.float64)).tolist()
-    return tuple(np.float32(1.0) / np.float32(power) for power in powers)
+        powers = np.power(float(np.float32(base)), exponents.astype(np.float64)).tolist()
+    return tuple(Float32Frequency(np.float32(power), torch_rounding) for power in powers)
+
+
+def geometric_like(frequencies: Sequence[Any], *, dim: int, base: float) -> tuple[Any, ...]:
+    """As many frequencies as are given, with another base and in the same arithmetic.
+
+    Args:
+        frequencies: of `geometric` or `geometric_float32`, or the first few of them.
+        dim: the width in the exponent.
+        base: the new one.
+    Returns:
+        What the function that made `frequencies` gives for `base`.
+    Example:
+        >>> geometric_like(geometric(8), dim=8, base=16.0)
+        (1.0, 0.5, 0.25, 0.125)
+    """
+    first = frequencies[0]
+    if isinstance(first, Float32Frequency):
+        made = geometric_float32(dim, base, torch_rounding=first.torch_rounding)
+    else:
+        made = geometric(dim, base)
+    return made[: len(frequencies)]
+
+
+def constant(number: float, *, like: Sequence[Any]) -> Any:
+    """A number in the arithmetic of frequencies: NumPy float32, or a Python float."""
+    return np.float32(number) if isinstance(like[0], Float32Frequency) else float(number)
+
+
+def divided(frequency: Any, by: float, *, rounded_once: bool = False) -> Any:
+    """A frequency over a number; a `Frequency` stays one and keeps its 32 digits.
+
+    Args:
+        frequency: a Python float, a `Frequency` or a `Float32Frequency`.
+        by: the number.
+        rounded_once: take 1 / (by * power) for a `Float32Frequency`, not (1 / power) / by.
+    Example:
+        >>> third = divided(geometric(4)[0], 3.0)
+        >>> third, third.tail
+        (0.3333333333333333, 1.850371707708594e-17)
+    """
+    if isinstance(frequency, Frequency):
+        with localcontext(prec=_DIGITS):
+            return _nearest((Decimal(frequency) + Decimal(frequency.tail)) / Decimal(by))
+    if rounded_once and isinstance(frequency, Float32Frequency):
+        return 1 / (by * frequency.power)
+    return frequency / by
 
 
 def _torch_powers(base: float, exponents: list[float]) -> list[float]:
     import torch
+    from torch.utils._python_dispatch import _disable_current_modes
 
-    return (base ** torch.tensor(exponents, dtype=torch.float32)).tolist()
+    # torch.export and a default device would make stand-ins, whose values cannot be read.
+    with _disable_current_modes():
+        powers = base ** torch.tensor(exponents, dtype=torch.float32, device="cpu")
+        return powers.tolist()
 
 
 def _nearest(value: Decimal) -> Frequency:

@@ -34,7 +34,7 @@ def count(length: int, *, offset: int = 0, like: Array | None = None) -> Int[Arr
     """
     _checks.integer("length", length, at_least=0)
     _checks.integer("offset", offset)
-    return _integers(range(offset, offset + length), like)
+    return _integers(np.arange(offset, offset + length), like)
 
 
 def from_mask(
@@ -56,6 +56,7 @@ def from_mask(
         Shape of `mask`, integers.
     Raises:
         TypeError: `mask` holds neither booleans nor integers.
+        ValueError: `mask` has no axis.
     Example:
         >>> from_mask(np.asarray([[0, 0, 1, 1, 1], [1, 1, 1, 0, 0]])).tolist()
         [[0, 0, 0, 1, 2], [0, 1, 2, 0, 0]]
@@ -65,17 +66,20 @@ def from_mask(
     xp = _arrays.namespace(mask)
     if not (_arrays.is_bool(mask) or _arrays.is_integer(mask)):
         raise TypeError(f"`mask` must hold booleans or integers; got {mask.dtype}.")
+    _has_tokens("mask", mask)
     _checks.integer("start", start)
     _checks.integer("padding", padding)
-    real = xp.astype(mask != 0, _index_dtype(mask))
-    return xp.where(mask != 0, xp.cumulative_sum(real, axis=-1) - 1 + start, padding)
+    real = mask if _arrays.is_bool(mask) else mask != 0
+    counted = _arrays.running_sum(xp.astype(real, _arrays.widest_integer(mask)))
+    return xp.where(real, counted - 1 + start, padding)
 
 
 def packed(lengths: Sequence[int], *, like: Array | None = None) -> Int[Array, " total"]:
     """Positions of documents laid end to end, each counted from 0.
 
     Args:
-        lengths: how many tokens each document has, in order.
+        lengths: how many tokens each document has, in order, as Python integers: of an array,
+            its tolist().
         like: an array whose library and device the result takes; NumPy without it.
     Returns:
         Shape (sum of lengths,), integers.
@@ -102,6 +106,7 @@ def from_documents(documents: Int[Array, "*rows length"]) -> Int[Array, "*rows l
         Shape of `documents`, integers counting from 0 in each document.
     Raises:
         TypeError: `documents` holds no integers.
+        ValueError: `documents` has no axis.
     Example:
         >>> from_documents(np.asarray([7, 7, 7, 2, 2, 9])).tolist()
         [0, 1, 2, 0, 1, 0]
@@ -109,16 +114,16 @@ def from_documents(documents: Int[Array, "*rows length"]) -> Int[Array, "*rows l
     xp = _arrays.namespace(documents)
     if not _arrays.is_integer(documents):
         raise TypeError(f"`documents` must hold integers; got {documents.dtype}.")
-    index = xp.arange(
-        documents.shape[-1], dtype=_index_dtype(documents), device=_arrays.device(documents)
-    )
-    index = xp.broadcast_to(index, documents.shape)
-    starts = documents[..., 1:] != documents[..., :-1]
-    # A running maximum is no array API function; counting starts and looking up their index is.
-    first = xp.concat([xp.zeros_like(documents[..., :1] != 0), starts], axis=-1)
-    before = index[..., None, :] <= index[..., :, None]
-    last = xp.max(xp.where(before & first[..., None, :], index[..., None, :], 0), axis=-1)
-    return index - last
+    _has_tokens("documents", documents)
+    dtype, device = _arrays.widest_integer(documents), _arrays.device(documents)
+    column = xp.arange(documents.shape[-1], dtype=dtype, device=device)
+    starts = (column == 0) | (documents != xp.roll(documents, 1, axis=-1))
+    # Laid end to end and numbered, the tokens of a document are found by its number: they begin
+    # where the number first comes. (A running maximum would do, but the array API has none.)
+    number = _arrays.running_sum(xp.reshape(xp.astype(starts, dtype), (-1,)))
+    index = xp.arange(number.shape[0], dtype=dtype, device=device)
+    within = index - xp.searchsorted(number, number, side="left")
+    return xp.reshape(xp.astype(within, dtype), documents.shape)
 
 
 def after_cache(cached: Int[Array, "*rows"], length: int) -> Int[Array, "*rows length"]:
@@ -139,9 +144,10 @@ def after_cache(cached: Int[Array, "*rows"], length: int) -> Int[Array, "*rows l
         [[6, 7, 8], [2, 3, 4]]
     """
     _checks.integer_positions("cached", cached)
-    xp = _arrays.namespace(cached)
-    steps = xp.arange(length, dtype=cached.dtype, device=_arrays.device(cached))
-    return cached[..., None] + steps
+    _checks.integer("length", length, at_least=0)
+    xp, dtype = _arrays.namespace(cached), _arrays.widest_integer(cached)
+    steps = xp.arange(length, dtype=dtype, device=_arrays.device(cached))
+    return xp.astype(cached, dtype)[..., None] + steps
 
 
 def grid(*sizes: int, like: Array | None = None) -> Int[Array, "cells axes"]:
@@ -165,18 +171,16 @@ def grid(*sizes: int, like: Array | None = None) -> Int[Array, "cells axes"]:
         raise ValueError("`sizes` must name at least one axis, for example grid(rows, columns).")
     for size in sizes:
         _checks.integer("sizes", size, at_least=0)
-    cells = np.indices(sizes).reshape(len(sizes), math.prod(sizes)).T
-    return _integers(cells.tolist() if cells.size else cells, like)
+    return _integers(np.indices(sizes).reshape(len(sizes), math.prod(sizes)).T, like)
+
+
+def _has_tokens(name: str, x: Array) -> None:
+    if x.ndim == 0:
+        raise ValueError(f"`{name}` must have an axis of tokens; got a single number.")
 
 
 def _integers(values: Any, like: Array | None) -> Array:
     if like is None:
         return np.asarray(values, dtype=np.int64)
     values = np.asarray(values, dtype=np.int64)
-    return _arrays.constant(values, like=like, dtype=_index_dtype(like))
-
-
-def _index_dtype(like: Array) -> Any:
-    """int64 where the library has it, else int32 (JAX without x64)."""
-    xp = _arrays.namespace(like)
-    return xp.int64 if not _arrays.is_jax(like) or _arrays.has_float64(like) else xp.int32
+    return _arrays.constant(values, like=like, dtype=_arrays.widest_integer(like))
