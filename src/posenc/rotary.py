@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -89,12 +90,12 @@ class Rotary:
 
     @property
     def attention_factor(self) -> float:
-        """The multiplier that the scaling puts on cos and sin; 1 without one."""
-        return 1.0 if self.scaling is None else self.scaling.attention_factor
+        """The multiplier that the scaling puts on cos and sin (`table_factor`); 1 without one."""
+        return 1.0 if self.scaling is None else self.scaling.table_factor
 
     def frequencies_at(self, length: int | None) -> tuple[float, ...]:
         """Radians per position for a text of `length` tokens, where the scaling looks at it."""
-        return self._scaled(self.unscaled, length)
+        return _frequencies(self, length)
 
     def table(
         self,
@@ -111,7 +112,7 @@ class Rotary:
             length: tokens in the whole text, cached ones included; only dynamic NTK and
                 LongRoPE look at it. Without it they act as within the original length.
             precision: "exact", or "float32" for the arithmetic of Hugging Face transformers,
-                operation for operation: wrong by up to 3e-3 at position 131,072, as there.
+                operation for operation: wrong by up to 1e-2 at position 131,072, as there.
             dtype: of the result; float32 by default. The cast to it is the last step.
         Returns:
             Two arrays: shape of `positions` with one more axis, one entry a pair.
@@ -127,6 +128,9 @@ class Rotary:
         Source: Su et al. 2021, arXiv:2104.09864, section 3.4.2.
         """
         _checks.one_of("precision", precision, ("exact", "float32"))
+        if length is not None:
+            _checks.integer("length", length, at_least=0)
+            length = operator.index(length)  # where torch.compile has a symbol, one plain number
         xp = _arrays.namespace(positions)
         if precision == "exact":
             turning = self.frequencies if length is None else self.frequencies_at(length)
@@ -151,15 +155,16 @@ class Rotary:
         Args:
             x: queries or keys, features last.
             positions: one for each token: shape (length,), or as many axes as `x` has before
-                its features, so that they broadcast: (batch, 1, length) for rows of their own
-                in (batch, heads, length, dim).
+                its features, each equal or 1: (batch, 1, length) for rows of their own in
+                (batch, heads, length, dim), (1, length, 1) for (batch, length, heads, dim).
             length: see `table`.
             precision: see `table`.
-            inverse: turn back, so that rotate(rotate(x), inverse=True) is x.
+            inverse: turn back, so that rotate(rotate(x), inverse=True) is x. A cached key moves
+                by turning it back from its old position, then to its new one.
         Returns:
             Shape and dtype of `x`. bfloat16 and float16 are turned in float32, rounded once.
         Raises:
-            TypeError: `x` is no floating-point array.
+            TypeError: `x` is no floating-point array, or `positions` none of its library.
             ValueError: `x` has no `dim` features, or `positions` does not fit it.
         Example:
             >>> import numpy as np
@@ -170,34 +175,40 @@ class Rotary:
 
         Source: Su et al. 2021, arXiv:2104.09864, section 3.4.2.
         """
-        _features(x, self.dim)
-        _fits(positions, x)
+        _checks.features(x, self.dim)
+        _checks.tokens_fit("positions", positions, x)
         cos, sin = self.table(
             positions, length=length, precision=precision, dtype=_arrays.working_dtype(x)
         )
         if inverse:
-            square = self.attention_factor**2
+            square = self.attention_factor**2  # once for the factor in cos, once to undo it in x
             cos, sin = cos / square, -sin / square
         return rotate(x, cos, sin, layout=self.layout)
 
     def _table_float32(self, positions: Array, length: int | None) -> tuple[Array, Array]:
         xp = _arrays.namespace(positions)
-        turning = self._frequencies_float32(_arrays.is_torch(positions), length)
+        turning = _frequencies_float32(self, length, _arrays.is_torch(positions))
         turning = _arrays.constant(turning, like=positions, dtype=xp.float32)
         angle = xp.astype(positions, xp.float32)[..., None] * turning
         return xp.cos(angle), xp.sin(angle)
 
-    @_arrays.not_traced
-    def _frequencies_float32(self, torch_rounding: bool, length: int | None) -> list[float]:
-        unscaled = frequencies.geometric_float32(
-            self.width, self.base, torch_rounding=torch_rounding
-        )
-        return [float(w) for w in self._scaled(unscaled[: self.turned // 2], length)]
 
-    def _scaled(self, unscaled: Sequence[Any], length: int | None) -> tuple[Any, ...]:
-        if self.scaling is None:
-            return tuple(unscaled)
-        return self.scaling.scale(unscaled, dim=self.width, base=self.base, length=length)
+# Functions, not methods: torch.compile then keeps an answer for the spec it was made for.
+@_arrays.not_traced
+def _frequencies(spec: Rotary, length: int | None) -> tuple[float, ...]:
+    return _scaled(spec, spec.unscaled, length)
+
+
+@_arrays.not_traced
+def _frequencies_float32(spec: Rotary, length: int | None, torch_rounding: bool) -> list[float]:
+    unscaled = frequencies.geometric_float32(spec.width, spec.base, torch_rounding=torch_rounding)
+    return [float(w) for w in _scaled(spec, unscaled[: spec.turned // 2], length)]
+
+
+def _scaled(spec: Rotary, unscaled: Sequence[Any], length: int | None) -> tuple[Any, ...]:
+    if spec.scaling is None:
+        return tuple(unscaled)
+    return spec.scaling.scale(unscaled, dim=spec.width, base=spec.base, length=length)
 
 
 def rotate(
@@ -211,14 +222,15 @@ def rotate(
 
     Args:
         x: features last.
-        cos: cosine for each pair, broadcastable to `x` without its features.
+        cos: cosine for each pair (once, where Hugging Face's tables hold it twice): shape
+            (length, half), or as many axes as `x` has, each but the last equal or 1.
         sin: sine for each pair, the same shape.
         layout: "half" or "interleaved".
     Returns:
         Shape and dtype of `x`.
     Raises:
         TypeError: `x` is no floating-point array.
-        ValueError: there are more pairs than `x` has features for, or `layout` is unknown.
+        ValueError: `cos` and `sin` do not fit each other or `x`, or `layout` is unknown.
     Example:
         >>> import numpy as np
         >>> rotate(np.asarray([1.0, 0.0, 7.0]), np.zeros(1), np.ones(1), layout="half").tolist()
@@ -227,15 +239,8 @@ def rotate(
     Source: Su et al. 2021, arXiv:2104.09864, section 3.4.2.
     """
     _checks.one_of("layout", layout, ("half", "interleaved"))
-    xp = _arrays.namespace(x, cos, sin)
-    if not _arrays.is_floating(x):
-        raise TypeError(f"`x` must hold floating-point numbers; got {x.dtype}.")
-    half = cos.shape[-1]
-    if 2 * half > x.shape[-1]:
-        raise ValueError(
-            f"`cos` must have at most half as many entries as `x` has features, one a pair; "
-            f"got {half} pairs for {x.shape[-1]} features."
-        )
+    _pairs(x, cos, sin)
+    xp, half = _arrays.namespace(x), cos.shape[-1]
     work = _arrays.working_dtype(x)
     turned, rest = xp.astype(x[..., : 2 * half], work), x[..., 2 * half :]
     cos, sin = xp.astype(cos, work), xp.astype(sin, work)
@@ -250,30 +255,19 @@ def rotate(
     return turned if rest.shape[-1] == 0 else xp.concat([turned, rest], axis=-1)
 
 
-def _features(x: Array, dim: int) -> None:
-    _arrays.namespace(x)
-    if x.ndim == 0 or x.shape[-1] != dim:
+def _pairs(x: Array, cos: Array, sin: Array) -> None:
+    """Refuse a table that does not fit the features, or the tokens, of `x`."""
+    _arrays.namespace(x, cos, sin)
+    if not _arrays.is_floating(x):
+        raise TypeError(f"`x` must hold floating-point numbers; got {x.dtype}.")
+    if cos.ndim == 0 or cos.shape != sin.shape:
         raise ValueError(
-            f"`x` must have its {dim} features (`dim`) on the last axis; "
-            f"got shape {tuple(x.shape)}."
+            "`cos` and `sin` must have the same shape, with one entry a pair on the last axis; "
+            f"got {tuple(cos.shape)} and {tuple(sin.shape)}."
         )
-
-
-def _fits(positions: Array, x: Array) -> None:
-    """Refuse positions that could line up with the wrong axis of `x`."""
-    _arrays.namespace(positions, x)
-    tokens = tuple(x.shape[:-1])
-    shape = tuple(positions.shape)
-    fits = len(shape) <= 1 or len(shape) == len(tokens)
-    padded = (1,) * (len(tokens) - len(shape)) + shape
-    if (
-        not fits
-        or len(shape) > len(tokens)
-        or any(p not in (1, t) for p, t in zip(padded, tokens, strict=True))
-    ):
+    if x.ndim == 0 or 2 * cos.shape[-1] > x.shape[-1]:
         raise ValueError(
-            f"`positions` must have shape (length,), or one axis for each axis of `x` before its "
-            f"features, each equal or 1, so that no row lines up with the wrong axis; got "
-            f"{shape} for x of shape {tuple(x.shape)}. For rows of their own in (batch, heads, "
-            f"length, dim) give positions[:, None, :]."
+            "`cos` must have at most half as many entries as `x` has features, one a pair; "
+            f"got shape {tuple(cos.shape)} for x of shape {tuple(x.shape)}."
         )
+    _checks.tokens_fit("cos", cos[..., 0], x)

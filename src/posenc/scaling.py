@@ -1,19 +1,30 @@
-"""Rules that slow the turning of rotary pairs, so that longer texts stay in familiar angles."""
+"""Rules that slow the turning of rotary pairs, so that longer texts stay in familiar angles.
+
+Each rule is a function from frequencies to frequencies, and a dataclass that holds its settings.
+Three numbers go by the name of attention factor elsewhere. Here `table_factor` multiplies cos and
+sin, so that scores get its square (a rule's field `attention_factor` sets it); `mscale` and
+`mscale_all_dim` are weights in YaRN's formula for it; `softmax_factor` multiplies the softmax
+scale.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
 from posenc import _checks
+from posenc.frequencies import constant, divided, geometric_like
 
 
 class Scaling(Protocol):
-    """What every rule offers: new frequencies from old ones, and a factor for the scores."""
+    """What every rule offers: new frequencies from old ones, and a factor for cos and sin."""
 
     @property
-    def attention_factor(self) -> float:
+    def table_factor(self) -> float:
         """The multiplier of cos and sin."""
         ...
 
@@ -25,13 +36,27 @@ class Scaling(Protocol):
     def scale(
         self, frequencies: Sequence[Any], *, dim: int, base: float, length: int | None = None
     ) -> tuple[Any, ...]:
-        """The frequencies under this rule, for a text of `length` tokens."""
+        """The frequencies under this rule.
+
+        Args:
+            frequencies: one a pair, Python floats; or `frequencies.Float32Frequency`, which the
+                rule then scales in float32, operation for operation as transformers does.
+            dim: the width in their exponent.
+            base: the base they were made with.
+            length: tokens in the whole text. Only DynamicNTK and LongRope look at it; without
+                it they act as within the original length.
+        Returns:
+            As many numbers of the same kind. Those that the rule leaves alone are the same
+            objects; those it only divides keep their 32 digits.
+        """
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Linear:
     """Position interpolation: every pair turns `factor` times slower.
+
+    frequency[k] / factor
 
     Args:
         factor: how many times longer the text may get.
@@ -46,7 +71,7 @@ class Linear:
 
     factor: float
 
-    attention_factor = 1.0
+    table_factor = 1.0
     original_length = None
 
     def __post_init__(self) -> None:
@@ -68,4 +93,303 @@ def linear(frequencies: Sequence[Any], *, factor: float) -> tuple[Any, ...]:
 
     Source: Chen et al. 2023, arXiv:2306.15595, section 2.3.
     """
-    return tuple(frequency / factor for frequency in frequencies)
+    return tuple(divided(frequency, factor) for frequency in frequencies)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NTK:
+    """NTK-aware: a larger base. The fastest pair stays, the slowest turns `factor` times slower.
+
+    base * factor ** (dim / (dim - 2))
+
+    Args:
+        factor: how much slower the slowest pair turns; Hunyuan's configs call it alpha. Pairs in
+            between slow less, so the text may get less than `factor` times longer.
+    Raises:
+        ValueError: `factor` is below 1.
+    Example:
+        >>> [round(w, 6) for w in NTK(factor=4.0).scale((1.0, 0.1, 0.01), dim=6, base=1000.0)]
+        [1.0, 0.05, 0.0025]
+
+    Source: bloc97, June 2023; Peng et al. 2023, arXiv:2309.00071, section 3.1.
+    """
+
+    factor: float
+
+    table_factor = 1.0
+    original_length = None
+
+    def __post_init__(self) -> None:
+        _checks.at_least("factor", self.factor, 1.0)
+
+    def scale(
+        self, frequencies: Sequence[Any], *, dim: int, base: float, length: int | None = None
+    ) -> tuple[Any, ...]:
+        """The frequencies of the larger base."""
+        return ntk(frequencies, dim=dim, base=base, factor=self.factor)
+
+
+def ntk(frequencies: Sequence[Any], *, dim: int, base: float, factor: float) -> tuple[Any, ...]:
+    """As many frequencies as are given, of the base that slows the slowest pair by `factor`.
+
+    Example:
+        >>> [round(w, 6) for w in ntk((1.0, 0.01), dim=4, base=10_000.0, factor=2.0)]
+        [1.0, 0.005]
+
+    Source: Peng et al. 2023, arXiv:2309.00071, section 3.1.
+    """
+    return geometric_like(frequencies, dim=dim, base=ntk_base(base, dim=dim, factor=factor))
+
+
+def ntk_base(base: float, *, dim: int, factor: float) -> float:
+    """The base under which the slowest of dim / 2 pairs turns `factor` times slower.
+
+    Example:
+        >>> round(ntk_base(10_000.0, dim=128, factor=4.0), 6)
+        40889.942432
+
+    Source: Peng et al. 2023, arXiv:2309.00071, section 3.1.
+    """
+    if dim == 2:  # the only pair is the fastest one, which turns alike under every base
+        return base
+    power = float(factor) ** (dim / (dim - 2))
+    # PyTorch takes the power of a single float32 in float64 and rounds it once.
+    return float(base * (np.float32(power) if type(factor) is np.float32 else power))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamicNTK:
+    """NTK with a factor that grows with the text; up to the original length nothing changes.
+
+    base * (factor * length / original_length - (factor - 1)) ** (dim / (dim - 2))
+
+    Each longer text slows every pair but the fastest, so a cached key that was turned for a
+    shorter one no longer fits: cache keys unturned, or turn them back and again.
+
+    Args:
+        original_length: up to here nothing changes; transformers' max_position_embeddings.
+        factor: 1 is the YaRN paper's form, which grows by length / original_length. Transformers'
+            "dynamic" grows `factor` times as fast.
+    Raises:
+        ValueError: `original_length` or `factor` is below 1.
+    Example:
+        >>> rule = DynamicNTK(original_length=100)
+        >>> rule.scale((1.0, 0.01), dim=4, base=10_000.0, length=100)
+        (1.0, 0.01)
+        >>> [round(w, 6) for w in rule.scale((1.0, 0.01), dim=4, base=10_000.0, length=200)]
+        [1.0, 0.005]
+
+    Source: emozilla, June 2023; Peng et al. 2023, arXiv:2309.00071, section 3.3; transformers
+    5.24.0, modeling_rope_utils.py, _compute_dynamic_ntk_parameters.
+    """
+
+    original_length: int
+    factor: float = 1.0
+
+    table_factor = 1.0
+
+    def __post_init__(self) -> None:
+        _checks.integer("original_length", self.original_length, at_least=1)
+        _checks.at_least("factor", self.factor, 1.0)
+
+    def scale(
+        self, frequencies: Sequence[Any], *, dim: int, base: float, length: int | None = None
+    ) -> tuple[Any, ...]:
+        """The frequencies of the base that `length` asks for."""
+        if length is None or not _beyond(length, self.original_length):
+            return tuple(frequencies)
+        growth = dynamic_factor(
+            constant(length, like=frequencies),
+            original_length=self.original_length,
+            factor=self.factor,
+        )
+        return ntk(frequencies, dim=dim, base=base, factor=growth)
+
+
+def dynamic_factor(length: float, *, original_length: int, factor: float = 1.0) -> float:
+    """The factor that dynamic NTK gives to `ntk` for a text of `length` tokens; never below 1.
+
+    Example:
+        >>> dynamic_factor(8192, original_length=4096, factor=2.0)
+        3.0
+        >>> dynamic_factor(512, original_length=4096, factor=2.0)
+        1.0
+
+    Source: transformers 5.24.0, modeling_rope_utils.py, _compute_dynamic_ntk_parameters.
+    """
+    return max(factor * length / original_length - (factor - 1), 1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongRope:
+    """LongRoPE: each pair is divided by a number of its own, found by search.
+
+    frequency[k] / short_factors[k]     up to the original length
+    frequency[k] / long_factors[k]      beyond it
+
+    table_factor = sqrt(1 + ln(factor) / ln(original_length)), at every length
+
+    Args:
+        short_factors: one number a pair.
+        long_factors: one number a pair.
+        original_length: the length the model was trained for; a text of just this length is
+            still short.
+        factor: how many times longer the text may get: max_position_embeddings over
+            original_max_position_embeddings in configs that lack it.
+        attention_factor: `table_factor` itself, where a config gives one.
+        dynamic: let the numbers of long texts grow from 1 at the original length to
+            `long_factors` at `factor` times it, as a variant in Microsoft's code does.
+    Raises:
+        TypeError: the factors are no tuples of numbers.
+        ValueError: a number is not positive, the two tuples differ in length, or do not fit the
+            number of pairs.
+    Example:
+        >>> rule = LongRope(
+        ...     short_factors=(1.0, 1.0), long_factors=(1.0, 4.0), original_length=4096, factor=8.0
+        ... )
+        >>> rule.scale((1.0, 0.01), dim=4, base=10_000.0, length=4096)
+        (1.0, 0.01)
+        >>> rule.scale((1.0, 0.01), dim=4, base=10_000.0, length=4097)
+        (1.0, 0.0025)
+        >>> round(rule.table_factor, 6)
+        1.118034
+
+    Source: Ding et al. 2024, arXiv:2402.13753; microsoft/LongRoPE, rope/longrope.py; the switch:
+    transformers 5.24.0, modeling_rope_utils.py, longrope_frequency_update.
+    """
+
+    short_factors: tuple[float, ...]
+    long_factors: tuple[float, ...]
+    original_length: int
+    factor: float
+    attention_factor: float | None = None
+    dynamic: bool = False
+
+    def __post_init__(self) -> None:
+        _checks.integer("original_length", self.original_length, at_least=2)
+        _checks.at_least("factor", self.factor, 1.0)
+        if self.attention_factor is not None:
+            _checks.positive("attention_factor", self.attention_factor)
+        _checks.boolean("dynamic", self.dynamic)
+        for name in ("short_factors", "long_factors"):
+            factors = getattr(self, name)
+            if not isinstance(factors, tuple):
+                raise TypeError(f"`{name}` must be a tuple of numbers; got {factors!r}.")
+            for k, number in enumerate(factors):
+                _checks.positive(f"{name}[{k}]", number)
+        if len(self.short_factors) != len(self.long_factors):
+            raise ValueError(
+                "`short_factors` and `long_factors` must both have one number a pair; got "
+                f"{len(self.short_factors)} and {len(self.long_factors)}."
+            )
+        if self.dynamic and self.factor == 1:
+            raise ValueError(
+                "`factor` must be greater than 1 with dynamic=True, because `long_factors` are "
+                f"reached at `factor` times the original length; got factor={self.factor}."
+            )
+
+    @property
+    def table_factor(self) -> float:
+        """The multiplier of cos and sin, the same for short texts and long ones."""
+        if self.attention_factor is not None:
+            return self.attention_factor
+        return math.sqrt(1 + math.log(self.factor) / math.log(self.original_length))
+
+    def scale(
+        self, frequencies: Sequence[Any], *, dim: int, base: float, length: int | None = None
+    ) -> tuple[Any, ...]:
+        """The frequencies divided by the short or the long factors."""
+        factors = self.short_factors
+        if length is not None and _beyond(length, self.original_length):
+            factors = self.long_factors
+            if self.dynamic:
+                share = (length / self.original_length - 1) / (self.factor - 1)
+                factors = tuple(1 + (factor - 1) * share for factor in factors)
+        return longrope(frequencies, factors=factors)
+
+
+def longrope(frequencies: Sequence[Any], *, factors: Sequence[float]) -> tuple[Any, ...]:
+    """Divide each frequency by its own factor.
+
+    Example:
+        >>> longrope((1.0, 0.5), factors=(1.0, 4.0))
+        (1.0, 0.125)
+
+    Source: Ding et al. 2024, arXiv:2402.13753, section 3.1.
+    """
+    if len(factors) != len(frequencies):
+        raise ValueError(
+            "`factors` must have one number a pair, so that each finds its own; got "
+            f"{len(factors)} for {len(frequencies)} pairs."
+        )
+    return tuple(
+        divided(w, factor, rounded_once=True)
+        for w, factor in zip(frequencies, factors, strict=True)
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proportional:
+    """p-RoPE: only the fastest pairs turn, the others carry no position at all.
+
+    frequency[k] / factor     for k < int(fraction * dim // 2)
+    0                         for the others
+
+    Unlike `Rotary(rotary_dim=...)` this keeps the width in the exponent, and with it which
+    features are a pair.
+
+    Args:
+        fraction: of the pairs that turn: 1 is plain RoPE, 0 is none. Gemma 4's global layers
+            take 0.25; partial_rotary_factor in configs.
+        factor: how many times slower they turn.
+    Raises:
+        ValueError: `fraction` lies outside 0 ... 1, or `factor` is below 1.
+    Example:
+        >>> Proportional(fraction=0.5).scale((1.0, 0.1, 0.01, 0.001), dim=8, base=10_000.0)
+        (1.0, 0.1, 0.0, 0.0)
+
+    Source: Barbero et al. 2024, arXiv:2410.06205, appendix D; google-deepmind/gemma,
+    gemma/gm/math/_positional_embeddings.py; the factor: transformers 5.24.0,
+    modeling_rope_utils.py, _compute_proportional_rope_parameters.
+    """
+
+    fraction: float
+    factor: float = 1.0
+
+    table_factor = 1.0
+    original_length = None
+
+    def __post_init__(self) -> None:
+        _checks.at_least("fraction", self.fraction, 0.0)
+        if self.fraction > 1:
+            raise ValueError(
+                "`fraction` must be at most 1, because it counts pairs of one head; "
+                f"got fraction={self.fraction}."
+            )
+        _checks.at_least("factor", self.factor, 1.0)
+
+    def scale(
+        self, frequencies: Sequence[Any], *, dim: int, base: float, length: int | None = None
+    ) -> tuple[Any, ...]:
+        """The fastest frequencies divided by `factor`, the others zero."""
+        turning = int(self.fraction * dim // 2)
+        return proportional(frequencies, turning=turning, factor=self.factor)
+
+
+def proportional(
+    frequencies: Sequence[Any], *, turning: int, factor: float = 1.0
+) -> tuple[Any, ...]:
+    """Divide the first `turning` frequencies by `factor`, and set the others to zero.
+
+    Example:
+        >>> proportional((1.0, 0.1, 0.01), turning=2)
+        (1.0, 0.1, 0.0)
+
+    Source: Barbero et al. 2024, arXiv:2410.06205, appendix D.
+    """
+    return tuple(divided(w, factor) if k < turning else 0.0 for k, w in enumerate(frequencies))
+
+
+def _beyond(length: int, original_length: int) -> bool:
+    _checks.integer("length", length, at_least=0)
+    return length > original_length
