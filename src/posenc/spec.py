@@ -10,22 +10,82 @@ from typing import Any
 
 import numpy as np
 
-from posenc import scaling
+from posenc import by_parts, scaling
+from posenc.alibi import Alibi
+from posenc.axes import LearnedAxes, SinusoidalAxes
+from posenc.axial import AxialRotary
+from posenc.bipe import Bipe
+from posenc.cope import Cope
+from posenc.deberta import Deberta
+from posenc.decomposed import Decomposed
+from posenc.fire import Fire
+from posenc.fourier import FourierFeatures, Nerf
+from posenc.kerple import Kerple
+from posenc.learned import Learned
+from posenc.mixed import MixedRotary
+from posenc.mrope import MRotary
+from posenc.position_maps import DualChunk, Rerope, SelfExtend
+from posenc.query_scaling import LogN, Temperature
 from posenc.rotary import Rotary
+from posenc.sandwich import Sandwich
+from posenc.shaw import Shaw
 from posenc.sinusoidal import Sinusoidal
+from posenc.swin import Swin, SwinV2
+from posenc.t5 import T5
+from posenc.transformer_xl import TransformerXL
+from posenc.xpos import XPos
 
 ENCODINGS: dict[str, type] = {
     "sinusoidal": Sinusoidal,
+    "learned": Learned,
+    "sinusoidal_axes": SinusoidalAxes,
+    "learned_axes": LearnedAxes,
+    "fourier_features": FourierFeatures,
+    "nerf": Nerf,
     "rotary": Rotary,
+    "xpos": XPos,
+    "axial_rotary": AxialRotary,
+    "mixed_rotary": MixedRotary,
+    "m_rotary": MRotary,
+    "bipe": Bipe,
+    "alibi": Alibi,
+    "t5": T5,
+    "kerple": Kerple,
+    "fire": Fire,
+    "sandwich": Sandwich,
+    "swin": Swin,
+    "swin_v2": SwinV2,
+    "shaw": Shaw,
+    "transformer_xl": TransformerXL,
+    "deberta": Deberta,
+    "cope": Cope,
+    "decomposed": Decomposed,
 }
 """Every encoding by the name it has in data, in the command and in the explorer."""
 
 SCALINGS: dict[str, type] = {
     "linear": scaling.Linear,
+    "ntk": scaling.NTK,
+    "ntk_by_parts": by_parts.NTKByParts,
+    "dynamic_ntk": scaling.DynamicNTK,
+    "yarn": by_parts.Yarn,
+    "llama3": by_parts.Llama3,
+    "longrope": scaling.LongRope,
+    "proportional": scaling.Proportional,
 }
 """Every rule for the `scaling` of a rotary encoding, by name."""
 
-_NAMES = {cls: name for name, cls in {**ENCODINGS, **SCALINGS}.items()}
+ADJUSTMENTS: dict[str, type] = {
+    "self_extend": SelfExtend,
+    "rerope": Rerope,
+    "dual_chunk": DualChunk,
+    "log_n": LogN,
+    "temperature": Temperature,
+}
+"""What maps the distances, or scales the queries, of another encoding, by name."""
+
+_KINDS = ENCODINGS | SCALINGS | ADJUSTMENTS
+_NAMES = {cls: name for name, cls in _KINDS.items()}
 
 
 def to_data(spec: Any) -> dict[str, Any]:
@@ -67,11 +127,10 @@ def from_data(data: Mapping[str, Any]) -> Any:
     """
     if not isinstance(data, Mapping):
         raise TypeError(f"a spec must be a mapping with a 'kind'; got {type(data).__name__}.")
-    known = ENCODINGS | SCALINGS
     kind = data.get("kind")
-    if not isinstance(kind, str) or kind not in known:
-        raise ValueError(f"'kind' must be one of {', '.join(known)}; got {kind!r}.")
-    fields = {f.name: f for f in dataclasses.fields(known[kind]) if f.init}
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise ValueError(f"'kind' must be one of {', '.join(_KINDS)}; got {kind!r}.")
+    fields = {f.name: f for f in dataclasses.fields(_KINDS[kind]) if f.init}
     given = {name: value for name, value in data.items() if name != "kind"}
     if unknown := [name for name in given if name not in fields]:
         raise ValueError(
@@ -80,7 +139,7 @@ def from_data(data: Mapping[str, Any]) -> Any:
         )
     if missing := [name for name, f in fields.items() if _required(f) and name not in given]:
         raise ValueError(f"{kind} needs {', '.join(map(repr, missing))}, which the data lacks.")
-    return known[kind](**{name: _rich(value) for name, value in given.items()})
+    return _KINDS[kind](**{name: _rich(value) for name, value in given.items()})
 
 
 def to_json(spec: Any, *, indent: int | None = None) -> str:
@@ -102,13 +161,7 @@ def from_json(text: str) -> Any:
         >>> from_json('{"kind": "linear", "factor": 4.0}')
         Linear(factor=4.0)
     """
-    try:
-        data = json.loads(text, object_pairs_hook=_once)
-    except (json.JSONDecodeError, SyntaxError) as error:
-        raise ValueError(f"a spec must be JSON; {error}.") from error
-    except RecursionError as error:
-        raise ValueError("a spec must be JSON; this one is nested too deeply.") from error
-    return from_data(data)
+    return from_data(_read_json(text))
 
 
 def parse(text: str) -> Any:
@@ -130,18 +183,27 @@ def parse(text: str) -> Any:
         >>> parse("rotary:dim=8,layout=interleaved,scaling=linear(factor=4)").scaling
         Linear(factor=4)
     """
+    return from_data(read(text))
+
+
+def read(text: str) -> Any:
+    """The plain data in the short text of the command, or in JSON; nothing is built yet.
+
+    Example:
+        >>> read("sinusoidal:dim=4,layout=half")
+        {'kind': 'sinusoidal', 'dim': 4, 'layout': 'half'}
+    """
     if text.lstrip().startswith("{"):
-        return from_json(text)
+        return _read_json(text)
     kind, _, fields = text.strip().partition(":")
     call = text.strip() if "(" in kind else f"{kind or '?'}({fields})"
     try:
-        data = _value(ast.parse(call, mode="eval").body)
+        return _value(ast.parse(call, mode="eval").body)
     except (SyntaxError, RecursionError, MemoryError) as error:
         raise ValueError(
             f"cannot read the encoding {_shown(text)}: write kind:field=value,field=value, for "
             "example sinusoidal:dim=4,base=10000 or rotary:dim=128,scaling=linear(factor=4)."
         ) from error
-    return from_data(data)
 
 
 def to_text(spec: Any) -> str:
@@ -222,6 +284,15 @@ def _word(value: Any) -> str:
     if isinstance(value, tuple):
         return f"[{','.join(map(_word, value))}]"
     return value if isinstance(value, str) else repr(value).lower()
+
+
+def _read_json(text: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except (ValueError, SyntaxError) as error:
+        raise ValueError(f"a spec must be JSON; {error}.") from error
+    except RecursionError as error:
+        raise ValueError("a spec must be JSON; this one is nested too deeply.") from error
 
 
 def _value(node: ast.expr) -> Any:
