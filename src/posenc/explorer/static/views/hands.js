@@ -1,0 +1,104 @@
+// A query and a key as the two hands of a clock, one clock for each pair of their features.
+
+import { html, set, svg } from "../dom.js";
+import { dot, rotate } from "../kernel.js";
+import { amount, decimal, whole } from "../words.js";
+
+const MOST = 8; // clocks
+
+export function create(figure) {
+  const list = html("ol", { class: "dials" });
+  const legend = html(
+    "p",
+    { class: "hand-names" },
+    html("span", { class: "query" }, "query"),
+    html("span", { class: "key" }, "key"),
+    html("span", { class: "before" }, "before turning"),
+  );
+  const score = html("p", { class: "score" });
+  figure.querySelector(".drawing").append(list, legend, score);
+  let drawn = "";
+  let dials = [];
+
+  return (scene) => {
+    const { recipe, settings, column } = scene;
+    const { position, gap } = settings;
+    const current = recipe.columns[column][1];
+    const pairs = chosen(recipe, current);
+    const state = JSON.stringify([recipe.text, pairs]);
+    if (state !== drawn) {
+      drawn = state;
+      dials = pairs.map((pair) => dial(recipe, pair));
+      list.replaceChildren(...dials.map(({ item }) => item));
+    }
+    const { query, key } = recipe.example;
+    const turnedTo = (at) => ({
+      query: rotate(recipe, query, at + gap),
+      key: rotate(recipe, key, at),
+    });
+    const [here, start] = [turnedTo(position), turnedTo(0)];
+    for (const each of dials) each.move(here, current);
+    const now = decimal(dot(here.query, here.key));
+    score.textContent = `Score of this query and key: ${now}`;
+    figure.querySelector("figcaption").textContent =
+      `The key stands at position ${whole(position)}, the query ${whole(gap)} further on. ` +
+      `Their score is ${now}; with the key at position 0 and the same distance it is ` +
+      `${decimal(dot(start.query, start.key))}. ` +
+      angles(recipe, current, gap);
+  };
+}
+
+/** The pairs worth showing, and the one under the cursor. */
+function chosen(recipe, current) {
+  const pairs = recipe.picks.map((column) => recipe.columns[column][1]);
+  const others = pairs.filter((pair) => pair !== current).slice(0, MOST - 1);
+  return [...others, current].sort((one, other) => one - other);
+}
+
+function dial(recipe, pair) {
+  const places = recipe.partners[pair];
+  const { query, key } = recipe.example;
+  const at = (vector) => places.map((place) => vector[place]);
+  const size = Math.max(Math.hypot(...at(query)), Math.hypot(...at(key)));
+  const before = (name, vector) => {
+    const [x, y] = at(vector);
+    return svg("path", { class: `${name} before`, d: ray(x / size, y / size) });
+  };
+  const hand = (name) => ({ arm: svg("path", { class: name }), tip: svg("text", {}, name[0]) });
+  const hands = { query: hand("query"), key: hand("key") };
+  const face = svg(
+    "svg",
+    { viewBox: "-1.3 -1.3 2.6 2.6", "aria-hidden": "true" },
+    svg("circle", { class: "face", r: 1.05 }),
+    svg("path", { class: "axis", d: "M-1.05 0H1.05M0 -1.05V1.05" }),
+    before("query", query),
+    before("key", key),
+    ...Object.values(hands).flatMap(({ arm, tip }) => [arm, tip]),
+  );
+  const speed = html("span", {}, `${amount(recipe.frequencies[pair])} rad a step`);
+  const item = html("li", {}, face, html("p", {}, `pair ${pair}`, speed));
+  return {
+    item,
+    move(turned, current) {
+      for (const [name, { arm, tip }] of Object.entries(hands)) {
+        const [x, y] = at(turned[name]).map((value) => value / size / recipe.scale);
+        const out = 1 + 0.16 / Math.hypot(x, y); // the letter stands just beyond the tip
+        set(arm, { d: ray(x, y) });
+        set(tip, { x: x * out, y: -y * out });
+      }
+      set(item, { class: pair === current ? "current" : "" });
+    },
+  };
+}
+
+function ray(x, y) {
+  return `M0 0L${x.toFixed(4)} ${(-y).toFixed(4)}`;
+}
+
+function angles(recipe, pair, gap) {
+  const [one, other] = recipe.partners[pair];
+  return (
+    `Pair ${pair} is made of features ${one} and ${other}; at this distance the query's hand has ` +
+    `turned ${decimal(gap * recipe.frequencies[pair])} radians further than the key's.`
+  );
+}

@@ -1,0 +1,104 @@
+// Some columns against position, one strip each: waves side by side would only tangle.
+
+import { dots, html, line, plot, set, svg } from "../dom.js";
+import { wave, wavelength } from "../kernel.js";
+import { amount, content, decimal, place } from "../words.js";
+
+const SAMPLES = 1024; // of a curve; at least ten for each turn of the fastest pair
+const CLEAR = 96; // positions that can have a dot each
+
+export function create(figure, change) {
+  const chips = html("fieldset", { class: "chips" });
+  const list = html("ol", { class: "tracks" });
+  figure.querySelector(".drawing").append(chips, list);
+  let drawn = "";
+  let tracks = [];
+
+  return (scene) => {
+    const chosen = scene.settings.waves ?? scene.recipe.picks;
+    const columns = sorted([...chosen.filter((c) => c < scene.columns), scene.column]);
+    const state = JSON.stringify([scene.recipe.text, scene.span, columns, chosen]);
+    if (state !== drawn) {
+      drawn = state;
+      tracks = columns.map((column) => track(scene, column));
+      list.replaceChildren(...tracks.map(({ item }) => item));
+      choices(chips, scene, chosen, change);
+    }
+    for (const update of tracks) update.move(scene);
+    figure.querySelector("figcaption").textContent = twin(scene, columns);
+  };
+}
+
+/** One strip: its name, its curve with a dot at each whole position, and the cursor's value. */
+function track(scene, column) {
+  const { recipe, span, axes, rows, columns, values } = scene;
+  const at = (row) => values[row * columns + column];
+  const last = Math.max(rows - 1, 1);
+  const steps = Math.min(SAMPLES, 8 * last);
+  const curve = Array.from({ length: steps + 1 }, (_, step) => {
+    const x = (last * step) / steps;
+    return [x, -wave(recipe, column, span.start + x)];
+  });
+  const dense = rows > CLEAR;
+  const spots = Array.from({ length: dense ? 0 : rows }, (_, row) => [row, -at(row)]);
+  const cursor = svg("path", { class: "cursor" });
+  const dot = svg("path", { class: "dot" });
+  const value = html("output", {});
+  const reach = 1.15 * recipe.scale;
+  const box = [-0.5, -reach, rows, 2 * reach];
+  const still = plot(
+    box,
+    svg("path", { class: "axis", d: `M-0.5 0H${rows - 0.5}` }),
+    svg("path", { class: dense ? "curve fine" : "curve", d: line(curve) }),
+    svg("path", { class: "points", d: dots(spots) }),
+  );
+  const drawing = html("div", { class: "strip" }, still, plot(box, cursor, dot));
+  const name = html("span", { class: "name" }, place(axes.column, column));
+  const turn = `one turn in ${amount(wavelength(recipe, column))} positions`;
+  const detail = html("span", { class: "detail" }, `${content(recipe, column)}, ${turn}`);
+  const item = html("li", {}, html("p", {}, name, " ", detail, value), drawing);
+  return {
+    item,
+    move({ row, column: current }) {
+      const y = at(row);
+      set(cursor, { d: `M${row} ${-reach}V${reach}` });
+      set(dot, { d: dots([[row, -y]]) });
+      set(item, { class: column === current ? "current" : "" });
+      value.textContent = decimal(y);
+    },
+  };
+}
+
+/** A switch for each column worth following, and for those chosen already. */
+function choices(chips, { recipe, columns, axes }, chosen, change) {
+  const offered = sorted([...recipe.picks, ...chosen.filter((c) => c < columns)]);
+  const focused = document.activeElement?.value;
+  const labels = offered.map((column) => {
+    const name = place(axes.column, column);
+    const box = html("input", { type: "checkbox", value: column, "aria-label": name });
+    box.checked = chosen.includes(column);
+    box.onchange = () => {
+      const kept = chosen.filter((c) => c !== column);
+      change({ waves: box.checked ? sorted([...kept, column]) : kept }, { done: true });
+    };
+    return html("label", {}, box, html("span", {}, String(column)));
+  });
+  const inside = chips.contains(document.activeElement);
+  chips.replaceChildren(html("legend", {}, "Shown, besides the one under the cursor"), ...labels);
+  if (inside) chips.querySelector(`input[value="${focused}"]`)?.focus();
+}
+
+function twin({ recipe, axes, span, row, values, columns: width }, columns) {
+  const at = (column) => decimal(values[row * width + column]);
+  const parts = columns.map((column) => `${place(axes.column, column)} is ${at(column)}`);
+  const lengths = columns.map((column) => wavelength(recipe, column));
+  return (
+    `At ${place(axes.row, span.start + row)}, ${parts.join(", ")}. The fastest of these waves ` +
+    `turns once in ${amount(Math.min(...lengths))} positions, the slowest once in ` +
+    `${amount(Math.max(...lengths))}.`
+  );
+}
+
+function sorted(columns) {
+  return [...new Set(columns)].sort((one, other) => one - other);
+}
