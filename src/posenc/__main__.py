@@ -1,0 +1,225 @@
+"""The `posenc` command: read words, call one function, print."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import posenc
+from posenc import plot as plots, spec, tables
+
+app = typer.Typer(
+    name="posenc",
+    help="Positional encodings for Transformers: every encoding, exact, fast, explained.",
+    epilog="Write an encoding as kind:field=value,..., for example sinusoidal:dim=4,base=10000 "
+    "or rotary:dim=128,scaling=linear(factor=4).",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Encoding = Annotated[
+    str,
+    typer.Argument(
+        metavar="ENCODING",
+        help="kind:field=value,... or JSON, for example sinusoidal:dim=4,base=10000",
+        show_default=False,
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Write to this file instead of printing."),
+]
+
+
+@app.callback(invoke_without_command=True)
+def _version(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    if version:
+        print(posenc.__version__)
+        raise typer.Exit
+
+
+@app.command(epilog="Example: posenc explain sinusoidal:dim=4 --position 2")
+def explain(
+    encoding: Encoding,
+    position: Annotated[
+        int | None, typer.Option("--position", "-p", help="The position to work through.")
+    ] = None,
+    key: Annotated[
+        int | None, typer.Option("--key", help="The position of the key, where there is one.")
+    ] = None,
+    length: Annotated[
+        int | None, typer.Option("--length", "-n", help="Tokens in the text, for dynamic scalings.")
+    ] = None,
+    digits: Annotated[int, typer.Option("--digits", help="Decimals to show.")] = 4,
+    as_json: Json = False,
+) -> None:
+    """Work an encoding through by hand, step by step."""
+    explanation = posenc.explain(spec.parse(encoding), position=position, key=key, length=length)
+    print(_json(explanation.to_data(digits=digits)) if as_json else explanation.text(digits=digits))
+
+
+@app.command(epilog="Example: posenc table sinusoidal:dim=4 --positions 0:8 --format csv")
+def table(
+    encoding: Encoding,
+    positions: Annotated[
+        str,
+        typer.Option("--positions", "-p", help="Single ones and ranges: 5 or 0:8 or 0:64:2,100."),
+    ] = "0:8",
+    form: Annotated[
+        str, typer.Option("--format", "-f", help="text, csv, json or npy (npy needs --output).")
+    ] = "text",
+    output: Output = None,
+) -> None:
+    """Print the numbers: vectors, cosines and sines of pairs, or the bias of each head."""
+    if form not in tables.FORMATS:
+        raise ValueError(f"--format must be one of {', '.join(tables.FORMATS)}; got {form!r}.")
+    written = tables.FORMATS[form](tables.table(spec.parse(encoding), _positions(positions)))
+    _write(written, output)
+
+
+@app.command(epilog="Example: posenc plot sinusoidal:dim=128 --picture waves -o waves.png")
+def plot(
+    encoding: Encoding,
+    picture: Annotated[
+        str, typer.Option("--picture", help="waves, matrix, similarity or decay.")
+    ] = "matrix",
+    length: Annotated[int, typer.Option("--length", "-n", help="How many positions.")] = 128,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The picture: .png, .svg or .pdf.")
+    ] = Path("posenc.png"),
+) -> None:
+    """Draw an encoding in colours that survive print and colour blindness."""
+    if output.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise ValueError(f"--output must end in .png, .svg or .pdf; got {output.name!r}.")
+    plots.figure(spec.parse(encoding), picture, length=length).savefig(output)  # pyright: ignore[reportArgumentType]  figure() checks the word
+    print(f"wrote {output}")
+
+
+@app.command(epilog="Example: posenc check rotary:dim=128 --length 4096")
+def check(
+    encoding: Encoding,
+    length: Annotated[
+        int | None, typer.Option("--length", "-n", help="The length it was trained for.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compute what an encoding keeps: bounded, distinct, relative, decaying, ..."""
+    board = posenc.check(spec.parse(encoding), length=length)
+    print(_json(board.to_data()) if as_json else board)
+
+
+@app.command(epilog="Example: posenc identify table.npy")
+def identify(
+    file: Annotated[Path, typer.Argument(help="A table as .npy, .csv or .safetensors.")],
+    tensor: Annotated[
+        str | None, typer.Option("--tensor", "-t", help="Which tensor of a .safetensors file.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Name the encoding that made a table, and any known mistake in it (then exit 1)."""
+    identity = posenc.identify(file, tensor=tensor)
+    print(_json(identity.to_data()) if as_json else identity)
+    raise typer.Exit(0 if identity.right else 1)
+
+
+@app.command(epilog="Example: posenc golden rotary:dim=64 -o rotary.json")
+def golden(
+    encoding: Annotated[
+        str | None, typer.Argument(metavar="ENCODING", help="As for the other commands.")
+    ] = None,
+    output: Output = None,
+    verify: Annotated[
+        Path | None, typer.Option("--verify", help="Recompute this file; exit 1 if it differs.")
+    ] = None,
+) -> None:
+    """Write whole arrays of exact values, for whoever ports an encoding."""
+    if (encoding is None) == (verify is None):
+        raise ValueError("golden needs either an ENCODING or --verify FILE, and not both.")
+    if verify is not None:
+        differences = posenc.Golden.load(verify).differences()
+        print("\n".join(differences) or f"{verify}: every number is the same here")
+        raise typer.Exit(1 if differences else 0)
+    vectors = posenc.golden(spec.parse(str(encoding)))
+    if output is None:
+        print(vectors.to_json())
+    else:
+        vectors.save(output)
+        print(f"wrote {output}")
+
+
+@app.command(epilog="Example: posenc explore --port 9000")
+def explore(
+    port: Annotated[int, typer.Option("--port", help="The port to listen on.")] = 8765,
+) -> None:
+    """Serve the explorer on http://127.0.0.1, for this machine only."""
+    from posenc import explorer
+
+    explorer.serve(port=port)
+
+
+def main() -> None:
+    """Run the command; bad input gives one line on standard error and exit status 2."""
+    status = None
+    try:
+        status = app(standalone_mode=False)
+    except (ValueError, TypeError, OSError, ModuleNotFoundError) as error:
+        _fail(str(error))
+    except typer.Abort:
+        _fail("stopped.")
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        _fail(error.format_message())  # pyright: ignore[reportAttributeAccessIssue]  a usage error of the command line
+    sys.exit(status)
+
+
+def _write(content: str | bytes, output: Path | None) -> None:
+    if output is None:
+        if isinstance(content, bytes):
+            raise ValueError("a binary table needs a file: add --output NAME.npy.")
+        print(content)
+        return
+    output.write_bytes(content.encode() if isinstance(content, str) else content)
+    print(f"wrote {output}")
+
+
+def _json(data: Any) -> str:
+    return json.dumps(data, indent=2, allow_nan=False)
+
+
+def _fail(message: str) -> None:
+    print(f"posenc: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def _positions(text: str) -> np.ndarray:
+    """Positions from "5", "0:8", "0:64:2" and such, separated by commas."""
+    positions: list[int] = []
+    for part in text.split(","):
+        try:
+            numbers = [int(number) for number in part.split(":")]
+        except ValueError:
+            numbers = []
+        if not 1 <= len(numbers) <= 3 or numbers[2:] == [0]:
+            raise ValueError(
+                f"--positions must be single ones and ranges, for example 5 or 0:8 or 0:64:2,100; "
+                f"got {part!r}."
+            )
+        positions.extend(numbers if len(numbers) == 1 else range(*numbers))
+    if len(positions) > 1_000_000:
+        raise ValueError(f"--positions must be at most 1,000,000; got {len(positions):,}.")
+    return np.asarray(positions, dtype=np.int64)
+
+
+if __name__ == "__main__":
+    main()
