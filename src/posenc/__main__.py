@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -83,7 +85,8 @@ def table(
     """Print the numbers: vectors, cosines and sines of pairs, or the bias of each head."""
     if form not in tables.FORMATS:
         raise ValueError(f"--format must be one of {', '.join(tables.FORMATS)}; got {form!r}.")
-    written = tables.FORMATS[form](tables.table(spec.parse(encoding), _positions(positions)))
+    with _working("computing the table"):
+        written = tables.FORMATS[form](tables.table(spec.parse(encoding), _positions(positions)))
     _write(written, output)
 
 
@@ -114,7 +117,8 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Compute what an encoding keeps: bounded, distinct, relative, decaying, ..."""
-    board = posenc.check(spec.parse(encoding), length=length)
+    with _working("computing the properties"):
+        board = posenc.check(spec.parse(encoding), length=length)
     print(_json(board.to_data()) if as_json else board)
 
 
@@ -127,7 +131,8 @@ def identify(
     as_json: Json = False,
 ) -> None:
     """Name the encoding that made a table, and any known mistake in it (then exit 1)."""
-    identity = posenc.identify(file, tensor=tensor)
+    with _working("comparing with every known encoding and mistake"):
+        identity = posenc.identify(file, tensor=tensor)
     print(_json(identity.to_data()) if as_json else identity)
     raise typer.Exit(0 if identity.right else 1)
 
@@ -146,10 +151,12 @@ def golden(
     if (encoding is None) == (verify is None):
         raise ValueError("golden needs either an ENCODING or --verify FILE, and not both.")
     if verify is not None:
-        differences = posenc.Golden.load(verify).differences()
+        with _working("computing the numbers anew"):
+            differences = posenc.Golden.load(verify).differences()
         print("\n".join(differences) or f"{verify}: every number is the same here")
         raise typer.Exit(1 if differences else 0)
-    vectors = posenc.golden(spec.parse(str(encoding)))
+    with _working("computing exact numbers"):
+        vectors = posenc.golden(spec.parse(str(encoding)))
     if output is None:
         print(vectors.to_json())
     else:
@@ -174,13 +181,24 @@ def main() -> None:
         status = app(standalone_mode=False)
     except (ValueError, TypeError, OSError, ModuleNotFoundError) as error:
         _fail(str(error))
-    except typer.Abort:
+    except MemoryError:
+        _fail("this needs more memory than there is; ask for fewer positions or features.")
+    except (typer.Abort, KeyboardInterrupt):
         _fail("stopped.")
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
         _fail(error.format_message())  # pyright: ignore[reportAttributeAccessIssue]  a usage error of the command line
     sys.exit(status)
+
+
+@contextmanager
+def _working(what: str) -> Iterator[None]:
+    """Show that work goes on, where somebody is watching: a spinner on standard error."""
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{what} ..."):
+        yield
 
 
 def _write(content: str | bytes, output: Path | None) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Picture = Literal["waves", "matrix", "similarity", "decay"]
 
+_LONGEST = 4096  # beyond it no pixel is left for a position
 # Both ends differ in lightness as well as in hue, so the sign survives print and colour blindness.
 _SIGNED = "PuOr_r"
 _UNSIGNED = "cividis"
@@ -49,7 +50,7 @@ def figure(encoding: Any, picture: Picture = "matrix", *, length: int = 128) -> 
     Raises:
         ModuleNotFoundError: matplotlib is not installed.
         TypeError: `encoding` is no encoding, or needs trained weights.
-        ValueError: `picture` is unknown, or `length` below 2.
+        ValueError: `picture` is unknown, or `length` below 2 or too large to be drawn.
     Example:
         >>> from posenc import Sinusoidal
         >>> figure(Sinusoidal(dim=16), "waves", length=50).axes[0].get_xlabel()
@@ -57,6 +58,8 @@ def figure(encoding: Any, picture: Picture = "matrix", *, length: int = 128) -> 
     """
     _checks.one_of("picture", picture, _DRAW)
     _checks.integer("length", length, at_least=2)
+    if length > _LONGEST:
+        raise ValueError(f"`length` must be at most {_LONGEST} to be drawn; got length={length}.")
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
@@ -94,7 +97,7 @@ def _matrix(drawing: Figure, encoding: Any, length: int) -> None:
 def _similarity(drawing: Figure, encoding: Any, length: int) -> None:
     positions = np.arange(length)
     if spec.family(encoding) == "bias":
-        bias = encoding.bias(positions, positions)
+        bias = spec.bias(encoding, positions, positions)
         heads = np.unique(np.linspace(0, len(bias) - 1, min(3, len(bias))).astype(int))
         for head, axes in zip(heads, np.atleast_1d(drawing.subplots(1, len(heads))), strict=True):
             axes.set_title(f"head {head}", fontsize=9)
@@ -124,7 +127,8 @@ def _decay(drawing: Figure, encoding: Any, length: int) -> None:
 
 
 def _bias_curves(axes: Axes, encoding: Any, length: int) -> None:
-    bias = encoding.bias(np.asarray([length - 1]), np.arange(length))[:, 0, ::-1]
+    last = np.asarray([length - 1])  # this query sees every key
+    bias = spec.bias(encoding, last, np.arange(length))[:, 0, ::-1]
     heads = np.unique(np.linspace(0, len(bias) - 1, min(len(_LINES), len(bias))).astype(int))
     for head, (colour, style) in zip(heads, _LINES, strict=False):
         axes.plot(np.arange(length), bias[head], color=colour, linestyle=style, label=f"{head}")

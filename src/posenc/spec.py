@@ -88,6 +88,10 @@ _KINDS = ENCODINGS | SCALINGS | ADJUSTMENTS
 _NAMES = {cls: name for name, cls in _KINDS.items()}
 
 
+LARGEST = 50_000_000
+"""How many numbers `rows` and `bias` give at most."""
+
+
 def to_data(spec: Any) -> dict[str, Any]:
     """An encoding or scaling as plain data: its kind, then every field.
 
@@ -253,19 +257,61 @@ def rows(encoding: Any, positions: np.ndarray) -> np.ndarray:
         Shape (length, width), float64.
     Raises:
         TypeError: `encoding` gives no rows, or needs trained weights.
+        ValueError: there would be more than `LARGEST` numbers.
     Example:
         >>> rows(Rotary(dim=4), np.asarray([0])).tolist()
         [[1.0, 1.0, 0.0, 0.0]]
     """
+    one = _rows(encoding, positions[:1])
+    _bounded(len(positions) * one.shape[-1])
+    return _rows(encoding, positions)
+
+
+def bias(encoding: Any, queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """The bias of every query and key, at most `LARGEST` numbers of it.
+
+    Args:
+        encoding: a bias without trained weights.
+        queries: their positions, shape (queries,), integers.
+        keys: their positions, shape (keys,), integers.
+    Returns:
+        Shape (heads, queries, keys), float32.
+    Raises:
+        TypeError: `encoding` is no bias, or needs trained weights.
+        ValueError: there would be more than `LARGEST` numbers.
+    Example:
+        >>> bias(Alibi(heads=1), np.asarray([256]), np.asarray([0, 256])).tolist()
+        [[[-1.0, 0.0]]]
+    """
+    if family(encoding) != "bias" or getattr(encoding, "weights", None):
+        raise TypeError(
+            "`encoding` must be a bias without trained weights, as Alibi and Sandwich are; "
+            f"got {type(encoding).__name__}."
+        )
+    _bounded(len(queries) * len(keys) * encoding.heads)
+    return encoding.bias(queries, keys)
+
+
+def _rows(encoding: Any, positions: np.ndarray) -> np.ndarray:
     kind = family(encoding)
     if kind not in ("absolute", "rotary") or getattr(encoding, "weights", None):
         raise TypeError(
             "`encoding` must give a row for each position without trained weights, as "
             f"Sinusoidal and Rotary do; got {type(encoding).__name__}."
         )
+    if isinstance(encoding, XPos):
+        raise TypeError("`encoding` must give one row a position; XPos has one for each role.")
     if kind == "absolute":
         return encoding.encode(positions, dtype=np.float64)
     return np.concatenate(encoding.table(positions, dtype=np.float64), axis=-1)
+
+
+def _bounded(numbers: int) -> None:
+    if numbers > LARGEST:
+        raise ValueError(
+            f"`positions` must be fewer: all numbers together may be at most {LARGEST:,}, so that "
+            f"they fit in memory; got {numbers:,}."
+        )
 
 
 def _call(spec: Any) -> str:

@@ -45,15 +45,15 @@ def table(encoding: Any, positions: np.ndarray) -> Table:
         The table; float32.
     Raises:
         TypeError: `encoding` needs more than positions.
-        ValueError: a position lies beyond 2**31.
+        ValueError: a position lies beyond 2**31, or there would be too many numbers.
     Example:
         >>> from posenc import Rotary
         >>> table(Rotary(dim=4), np.asarray([0, 7])).columns
         ('cos 0', 'cos 1', 'sin 0', 'sin 1')
     """
     where = tuple(int(position) for position in positions)
-    if spec.family(encoding) == "bias" and not getattr(encoding, "weights", None):
-        values = encoding.bias(positions, positions)
+    if spec.family(encoding) == "bias":
+        values = spec.bias(encoding, positions, positions)
         heads = tuple(range(len(values)))
         keys = tuple(f"key {key}" for key in where)
         return Table(values, keys, (("head", heads), ("query", where)))
