@@ -220,7 +220,7 @@ class LearnedAxes:
         positions: Int[Array, "*tokens axes"],
         *,
         dtype: Any = None,
-        **tables: Float[Array, "length width"],
+        **tables: Float[Array, "_length _width"],
     ) -> Float[Array, "*tokens dim"]:
         """The vector of each position.
 

@@ -148,11 +148,11 @@ class AxialRotary:
 
     def rotate(
         self,
-        x: Float[Array, "*batch length dim"],
+        x: Float[Array, "*batch dim"],
         positions: Num[Array, "*tokens axes"],
         *,
         inverse: bool = False,
-    ) -> Float[Array, "*batch length dim"]:
+    ) -> Float[Array, "*batch dim"]:
         """Queries or keys, turned to their place on the grid.
 
         Args:

@@ -100,8 +100,8 @@ class Bipe:
         return self.intra.encode(within, dtype=dtype, **weights)
 
     def rotate(
-        self, x: Float[Array, "*batch length dim"], segments: Int[Array, "*tokens"]
-    ) -> Float[Array, "*batch length dim"]:
+        self, x: Float[Array, "*batch dim"], segments: Int[Array, "*tokens"]
+    ) -> Float[Array, "*batch dim"]:
         """Queries or keys, turned to the segments of their tokens.
 
         Args:

@@ -129,13 +129,13 @@ class MRotary:
 
     def rotate(
         self,
-        x: Float[Array, "*batch length dim"],
+        x: Float[Array, "*batch dim"],
         positions: Num[Array, "*tokens axes"],
         *,
         length: int | None = None,
         precision: rotary.Precision = "exact",
         inverse: bool = False,
-    ) -> Float[Array, "*batch length dim"]:
+    ) -> Float[Array, "*batch dim"]:
         """Queries or keys, turned to their positions.
 
         Args:

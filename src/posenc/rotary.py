@@ -143,13 +143,13 @@ class Rotary:
 
     def rotate(
         self,
-        x: Float[Array, "*batch length dim"],
+        x: Float[Array, "*batch dim"],
         positions: Num[Array, "*tokens"],
         *,
         length: int | None = None,
         precision: Precision = "exact",
         inverse: bool = False,
-    ) -> Float[Array, "*batch length dim"]:
+    ) -> Float[Array, "*batch dim"]:
         """Queries or keys, turned to their positions.
 
         Args:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from posenc import _checks
 from posenc.frequencies import constant, divided, geometric_like
 
 
+@runtime_checkable
 class Scaling(Protocol):
     """What every rule offers: new frequencies from old ones, and a factor for cos and sin."""
 

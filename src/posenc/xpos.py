@@ -109,11 +109,11 @@ class XPos:
 
     def rotate(
         self,
-        x: Float[Array, "*batch length dim"],
+        x: Float[Array, "*batch dim"],
         positions: Num[Array, "*tokens"],
         *,
         role: Role,
-    ) -> Float[Array, "*batch length dim"]:
+    ) -> Float[Array, "*batch dim"]:
         """Queries or keys, turned to their positions and scaled.
 
         Args:

@@ -70,7 +70,7 @@ def guesses(table: np.ndarray, known: list[Form]) -> list[Guess]:
 
 def is_flat(table: np.ndarray) -> bool:
     """Whether no number stands out as it never does among waves, and does in trained tables."""
-    return np.abs(table).max() < 3.2 * np.sqrt(np.mean(table**2))
+    return bool(np.abs(table).max() < 3.2 * np.sqrt(np.mean(table**2)))
 
 
 def spread(rows: np.ndarray, most: int) -> np.ndarray:
