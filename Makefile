@@ -27,7 +27,9 @@ types: .venv/dev  ## check types
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 docs: .venv/dev  ## write the API reference to build/docs
-	$(BIN)/pdoc --docformat google --output-directory build/docs posenc '!posenc._arrays' '!posenc._checks'
+	@# jaxtyping first, so that signatures show their shapes.
+	$(BIN)/python -c 'import jaxtyping; from pdoc.__main__ import cli; cli()' \
+	  --docformat google --output-directory build/docs posenc
 
 bench: .venv/dev  ## time the formulas against copying the same bytes
 	$(BIN)/python -m pytest benchmarks --benchmark-enable --benchmark-only --benchmark-columns=median,iqr,rounds
@@ -42,7 +44,8 @@ clean:  ## remove what the tasks made
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "posenc needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
-	$(PYTHON) -m venv .venv
+	@$(PYTHON) -m venv .venv \
+	  || { rm -rf .venv; echo "posenc needs Python's venv (on Debian: apt install python3-venv)"; exit 1; }
 
 .venv/explore: .venv/bin/python pyproject.toml constraints.txt
 	$(INSTALL) --editable '.[explore]'

@@ -22,7 +22,7 @@ class Framework:
 
     name: str
     xp: Any
-    exact: float  # largest error of a float32 cos or sin that design.md promises
+    exact: float  # largest error of a float32 cos or sin that the README promises
 
     def array(self, values: Any, dtype: str | None = None) -> Any:
         values = np.asarray(values)

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from conftest import numpy
 from posenc import positions
-from posenc.alibi import Alibi
+from posenc.alibi import Alibi, nearness, slopes
 from tracing import check_any_length, check_traced
 
 # ofirpress/attention_with_linear_biases (commit 4b92f28), get_slopes.
@@ -316,3 +316,26 @@ def test_errors():
         Alibi(heads=8).score(np.asarray(1), np.asarray(1), np.asarray(0.0))
     with pytest.raises(TypeError, match=r"got int\. Wrap plain numbers"):
         Alibi(heads=8).score(np.asarray(1), np.asarray(1), 0)
+    with pytest.raises(ValueError, match=r"`rule` must be one of 'paper', 'plain'"):
+        slopes(6, rule="nonsense")
+    with pytest.raises(ValueError, match=r"`direction` must be one of 'causal'"):
+        nearness(np.asarray(1), direction="bogus", dtype=np.float32)
+
+
+def test_heads_that_there_are_not(framework):
+    spec, at = Alibi(heads=2), framework.array([3])
+    for bad in -1, 2:
+        with pytest.raises(
+            ValueError, match=rf"`head` must lie within 0 \.\. 1.*from {bad} to {bad}"
+        ):
+            spec.score(at, at, framework.array([bad]))
+    for bad, kind in (True, "bool"), (1.0, "float"):
+        with pytest.raises(TypeError, match=rf"`head` must hold integers; got .*{kind}"):
+            spec.score(at, at, framework.array([bad]))
+
+
+def test_heads_in_small_integers(framework):
+    spec, at = Alibi(heads=2), framework.array([3, 3])
+    got = spec.score(at, at - 1, framework.array([1, 0], "uint8"))
+    want = spec.score(at, at - 1, framework.array([1, 0]))
+    np.testing.assert_array_equal(numpy(got), numpy(want))

@@ -46,6 +46,7 @@ def test_half_precision():
     halves = [np.float16, torch.float16, torch.bfloat16, torch.float8_e4m3fn, jnp.bfloat16]
     assert all(_arrays.half_precision(np.dtype(d) if d is np.float16 else d) for d in halves)
     wide = [np.dtype("float32"), np.dtype("float64"), torch.float32, torch.float64, torch.int16]
+    wide.append(np.dtype(np.longdouble))
     assert not any(map(_arrays.half_precision, wide))
 
 
@@ -88,3 +89,27 @@ def test_values_are_not_read_while_traced():
 def test_running_sum(framework):
     got = _arrays.running_sum(framework.array(np.asarray([[1, 2, 3], [4, 0, 5]])))
     assert numpy(got).tolist() == [[1, 3, 6], [4, 4, 9]]
+
+
+def test_matmul(framework):
+    one = framework.array([[1.0, 2.0]])
+    got = _arrays.matmul(one, framework.array([[3.0], [4.0]]))
+    assert framework.is_own(got)
+    assert numpy(got).tolist() == [[11.0]]
+
+
+def test_no_gradient_passes():
+    import jax
+    import torch
+
+    x = torch.ones(1, requires_grad=True)
+    assert not _arrays.without_gradient(x).requires_grad
+    assert jax.grad(lambda y: y * _arrays.without_gradient(y))(3.0) == 3.0
+    assert _arrays.without_gradient(np.ones(1)).tolist() == [1.0]
+
+
+@pytest.mark.parametrize(("source", "destination"), [(0, -1), (-1, 0), (1, 2), (2, 1), (-2, -3)])
+def test_moveaxis(framework, source, destination):
+    x = np.arange(24).reshape(2, 3, 4)
+    got = _arrays.moveaxis(framework.array(x), source, destination)
+    np.testing.assert_array_equal(numpy(got), np.moveaxis(x, source, destination))

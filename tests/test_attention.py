@@ -34,11 +34,19 @@ def test_sigmoid_neither_overflows_nor_loses_its_ends():
 
 
 def test_normal_is_the_same_for_the_same_seed():
-    one, same, other = (attention.normal((900,), std=0.5, seed=seed) for seed in (1, 1, 2))
+    one, same, other = (
+        attention.normal({"table": (900,)}, std=0.5, seed=seed)["table"] for seed in (1, 1, 2)
+    )
     np.testing.assert_array_equal(one, same)
     assert (one != other).all()
     assert one.dtype == np.float32
     assert 0.47 < one.std() < 0.53
+
+
+def test_no_array_repeats_that_of_another_seed():
+    first, second = (attention.normal({"a": (9,), "b": (9,)}, std=1.0, seed=s) for s in (0, 1))
+    assert (first["a"] != first["b"]).all()
+    assert (first["b"] != second["a"]).all()
 
 
 def test_vectors_and_positions_that_do_not_fit():

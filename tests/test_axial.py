@@ -3,6 +3,7 @@
 import dataclasses
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -143,7 +144,7 @@ def test_dinov3():
     angle = [-4.1887902048, -0.4188790205, 4.7123889804, 0.4712388980]
     np.testing.assert_allclose(np.stack([cos, sin]), [np.cos(angle), np.sin(angle)], atol=6e-8)
     wide = AxialRotary(dim=64, base=100.0, scale=math.tau)
-    assert 1 / wide.frequencies[1][-1] == pytest.approx(74.9894209332)
+    assert math.tau / wide.frequencies[1][-1] == pytest.approx(74.9894209332)
 
 
 def test_as_dinov3():
@@ -417,3 +418,16 @@ def test_errors():
         spec.rotate(heads(16, 12), positions.grid(3, 4))
     with pytest.raises(ValueError, match=r"`positions` must have one axis for tokens"):
         spec.rotate(heads(8, 12), positions.grid(2, 4))
+
+
+def test_scaled_coordinates_stay_exact_far_out(framework):
+    spec = AxialRotary(dim=8, scale=16 / 24)
+    far = [[1000, 2**24 + 1], [2**31 - 1, 2**30]]
+    cos, sin = spec.table(framework.array(far))
+    with mpmath.workdps(50):
+        scale = mpmath.mpf(16 / 24)
+        turning = [scale * mpmath.mpf(spec.base) ** (-mpmath.mpf(2 * k) / 4) for k in range(2)]
+        angle = [[p * w for p in row for w in turning] for row in far]
+        for got, function in (cos, mpmath.cos), (sin, mpmath.sin):
+            want = [[float(function(a)) for a in row] for row in angle]
+            np.testing.assert_allclose(numpy(got), want, rtol=0, atol=framework.exact)

@@ -122,6 +122,12 @@ def test_help_has_an_example_that_fits(posenc, command):
         (["table", "xpos:dim=8"], "XPos has one for each role"),
         (["table", "t5:heads=8"], "bias without trained weights.*got T5"),
         (["plot", "alibi:heads=8", "-n", "100000"], "`length` must be at most 4096"),
+        (["table", "sinusoidal:dim=4", "-p", "0:1000000000"], "at most 1,000,000 numbers"),
+        (["table", "sinusoidal:dim=4", "-p", "0:" + "9" * 30], r"within 2\*\*31 of 0"),
+        (["explain", "sinusoidal:dim=1000000000000"], "`dim` must be at most 16,384 here"),
+        (["check", "m_rotary:rotary=rotary(dim=100000)"], "`dim` must be at most 16,384 here"),
+        (["golden", "alibi:heads=100000"], "`heads` must be at most 1,024 here"),
+        (["explain", "sinusoidal:dim=4", "--digits", "1000"], "--digits"),
         (["tabel"], "No such command 'tabel'"),
         (["table"], "Missing argument 'ENCODING'"),
         (["explore", "--port", "99999"], "port"),
@@ -133,6 +139,13 @@ def test_bad_input_is_one_line_and_status_two(posenc, words, message):
     assert re.search(message, err), err
     assert err.startswith("posenc: ")
     assert len(err.splitlines()) == 1
+
+
+def test_no_words_give_the_help(posenc):
+    status, out, err = posenc()
+    assert status == 2
+    assert "explain" in out + err
+    assert "posenc: " not in err
 
 
 def test_as_a_program():

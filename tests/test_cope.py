@@ -13,7 +13,7 @@ from tracing import check_any_length, check_gradients, check_traced, normal
 specs = st.builds(
     Cope,
     dim=st.integers(1, 4),
-    positions=st.integers(1, 6),
+    length=st.integers(1, 6),
     gate=st.sampled_from(["scaled", "raw"]),
 )
 
@@ -38,7 +38,7 @@ def loops(spec, queries, keys, visible, embeddings):
                 if spec.gate == "scaled":
                     logit /= math.sqrt(spec.dim)
                 counts[h, i, j] += 1 / (1 + math.exp(-logit))
-        counts[h, i, j] = min(counts[h, i, j], spec.positions - 1)
+        counts[h, i, j] = min(counts[h, i, j], spec.length - 1)
         low, high = math.floor(counts[h, i, j]), math.ceil(counts[h, i, j])
         share = counts[h, i, j] - low
         vector = share * embeddings[high] + (1 - share) * embeddings[low]
@@ -47,12 +47,12 @@ def loops(spec, queries, keys, visible, embeddings):
 
 
 def test_a_row_by_hand(framework):
-    spec, at = Cope(dim=2, positions=3), framework.array(np.arange(4))
+    spec, at = Cope(dim=2, length=3), framework.array(np.arange(4))
     q, k, e = (framework.array(np.asarray(x, float)) for x in ([Q], [K], E))
     got = spec.count(q, k, at, at)
     assert framework.is_own(got)
     np.testing.assert_allclose(numpy(got)[0, 3], COUNTS, rtol=0, atol=5e-7)
-    raw = Cope(dim=2, positions=3, gate="raw").count(q, k, at, at)
+    raw = Cope(dim=2, length=3, gate="raw").count(q, k, at, at)
     np.testing.assert_allclose(numpy(raw)[0, 3], RAW_COUNTS, rtol=0, atol=5e-7)
     term = numpy(spec.score_term(q, k, at, at, embeddings=e))[0]
     content = np.asarray(Q) @ np.asarray(K).T * spec.scale
@@ -63,7 +63,7 @@ def test_a_row_by_hand(framework):
 def test_scores_are_the_papers(spec, heads, queries, cached):
     at, keys_at = np.arange(cached, cached + queries), np.arange(cached + queries)
     shapes = [(heads, tokens, spec.dim) for tokens in (queries, cached + queries)]
-    q, k, e = normal(*shapes, (spec.positions, spec.dim))
+    q, k, e = normal(*shapes, (spec.length, spec.dim))
     counts, term = loops(spec, q, k, keys_at <= at[:, None], e)
     np.testing.assert_allclose(spec.count(q, k, at, keys_at), counts, rtol=0, atol=1e-12)
     got = spec.score_term(q, k, at, keys_at, embeddings=e)
@@ -72,7 +72,7 @@ def test_scores_are_the_papers(spec, heads, queries, cached):
 
 def test_padding_is_not_counted():
     # Rows of 3 and 5 real tokens; padding on the right has position 0, so it looks visible.
-    spec = Cope(dim=2, positions=9)
+    spec = Cope(dim=2, length=9)
     q, k, e = normal((2, 1, 5, 2), (2, 1, 5, 2), (9, 2))
     at = np.asarray([[0, 1, 2, 0, 0], np.arange(5)])
     real = np.asarray([[1, 1, 1, 0, 0], [1] * 5], bool)[:, None, None, :]
@@ -87,7 +87,7 @@ def test_padding_is_not_counted():
 
 @given(st.integers(1, 12))
 def test_open_gates_count_tokens(length):
-    spec, at = Cope(dim=1, positions=length + 1), np.arange(length)
+    spec, at = Cope(dim=1, length=length + 1), np.arange(length)
     wide = np.full((1, length, 1), 100.0)
     counts = spec.count(wide, wide, at, at)[0]
     back = at[:, None] - at
@@ -95,7 +95,7 @@ def test_open_gates_count_tokens(length):
 
 
 def test_a_count_stops_at_the_last_embedding():
-    spec, at = Cope(dim=1, positions=3), np.arange(5)
+    spec, at = Cope(dim=1, length=3), np.arange(5)
     wide = np.full((1, 5, 1), 100.0)
     assert spec.count(wide, wide, at, at)[0, 4].tolist() == [2, 2, 2, 2, 1]
     e = np.asarray([[0.0], [1.0], [7.0]])
@@ -104,7 +104,7 @@ def test_a_count_stops_at_the_last_embedding():
 
 
 def test_a_decoding_step_is_the_last_row():
-    spec, at = Cope(dim=4, positions=9), np.arange(7)
+    spec, at = Cope(dim=4, length=9), np.arange(7)
     q, k, e = normal((3, 7, 4), (3, 7, 4), (9, 4))
     step = spec.score_term(q[:, 6:], k, at[6:], at, embeddings=e)
     whole = spec.score_term(q, k, at, at, embeddings=e)
@@ -112,7 +112,7 @@ def test_a_decoding_step_is_the_last_row():
 
 
 def test_every_framework(framework):
-    spec, at = Cope(dim=4, positions=4), np.arange(6)
+    spec, at = Cope(dim=4, length=4), np.arange(6)
     q, k, e = normal((2, 3, 6, 4), (2, 3, 6, 4), (4, 4))
     mask = np.asarray([[1, 1, 0, 1, 1, 1], [1] * 6], bool)[:, None, None, :]
     got = spec.score_term(
@@ -133,7 +133,7 @@ def test_every_framework(framework):
 def test_bfloat16_counts_in_float32():
     import torch
 
-    spec, at = Cope(dim=1, positions=1025), torch.arange(600)
+    spec, at = Cope(dim=1, length=1025), torch.arange(600)
     x = torch.full((1, 600, 1), 100.0).bfloat16()
     with torch.autocast("cpu", dtype=torch.bfloat16):
         counts = spec.count(x, x, at[-1:].repeat(600), at)[0, -1]
@@ -144,7 +144,7 @@ def test_bfloat16_counts_in_float32():
 
 
 def test_initial_weights():
-    spec = Cope(dim=8, positions=65)
+    spec = Cope(dim=8, length=65)
     (e,) = spec.initial_weights().values()
     assert e.shape == spec.weights["embeddings"] == (65, 8)
     assert e.dtype == np.float32
@@ -152,7 +152,7 @@ def test_initial_weights():
 
 
 def test_traced():
-    spec, at = Cope(dim=2, positions=4), np.arange(5)
+    spec, at = Cope(dim=2, length=4), np.arange(5)
     q, k, e = normal((1, 3, 5, 2), (1, 3, 5, 2), (4, 2))
 
     def term(q, k, e, at):
@@ -165,7 +165,7 @@ def test_traced():
 
 def test_gradients():
     # Counts depend on queries and keys too, so both get a slope through the interpolation.
-    spec = Cope(dim=2, positions=4)
+    spec = Cope(dim=2, length=4)
 
     def term(q, k, e):
         import jax.numpy as jnp
@@ -178,12 +178,12 @@ def test_gradients():
 
 
 def test_errors():
-    spec, at = Cope(dim=2, positions=4), np.arange(3)
+    spec, at = Cope(dim=2, length=4), np.arange(3)
     x, e = np.ones((1, 3, 2)), np.ones((4, 2))
-    with pytest.raises(ValueError, match=r"`positions` must be at least 1"):
-        Cope(dim=2, positions=0)
+    with pytest.raises(ValueError, match=r"`length` must be at least 1"):
+        Cope(dim=2, length=0)
     with pytest.raises(ValueError, match=r"`gate` must be one of 'scaled', 'raw'"):
-        Cope(dim=2, positions=4, gate="hard")
+        Cope(dim=2, length=4, gate="hard")
     with pytest.raises(ValueError, match=r"`embeddings` must have shape \(4, 2\).*got \(2, 4\)"):
         spec.score_term(x, x, at, at, embeddings=e.T)
     with pytest.raises(TypeError, match=r"`mask` must hold booleans; got int64"):

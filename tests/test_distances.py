@@ -62,3 +62,10 @@ def test_errors():
         distances.between(np.asarray([2**31]), np.arange(2))
     with pytest.raises(TypeError, match=r"one library.*list, ndarray"):
         distances.between([0, 1], np.arange(2))
+
+
+def test_keys_ahead_are_hidden(framework):
+    bias, distance = framework.array([0.5, 0.5, 0.5]), framework.array([1, 0, -1])
+    got = distances.hide_ahead(bias, distance)
+    assert got.dtype == bias.dtype
+    assert numpy(got).tolist() == [0.5, 0.5, -np.inf]

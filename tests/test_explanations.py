@@ -13,6 +13,8 @@ import posenc.explanations
 from posenc import Rotary, Sinusoidal
 from posenc.alibi import Alibi
 from posenc.axes import SinusoidalAxes
+from posenc.axial import AxialRotary
+from posenc.bipe import Bipe
 from posenc.by_parts import Llama3, NTKByParts, Yarn
 from posenc.explanations import Explanation, Line, explain
 from posenc.fire import Fire
@@ -551,6 +553,16 @@ def test_xpos_has_a_table_for_either_role():
     np.testing.assert_allclose(sin * key_sin, np.sin(turning) ** 2)
 
 
+def test_length_reaches_the_rotary_encoding_within():
+    scaled = Rotary(dim=8, scaling=DynamicNTK(original_length=100))
+    spec = MRotary(rotary=scaled, sections=(1, 1, 2))
+    for length in None, 200:
+        cos, sin = (np.asarray(line.result) for line in explain(spec, length=length).answers)
+        turning = np.asarray([1, 2, 3, 3]) * scaled.frequencies_at(length)  # position (1, 2, 3)
+        np.testing.assert_allclose(cos, np.cos(turning), rtol=0, atol=1e-15)
+        np.testing.assert_allclose(sin, np.sin(turning), rtol=0, atol=1e-15)
+
+
 @pytest.mark.parametrize(
     ("spec", "place"),
     [
@@ -587,7 +599,7 @@ def test_explanations_are_values():
     assert one == explain(Sinusoidal(dim=4))
     assert hash(one) == hash(explain(Sinusoidal(dim=4)))
     assert isinstance(one, Explanation)
-    with pytest.raises(AttributeError):
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'title'"):
         one.title = "other"
 
 
@@ -606,8 +618,12 @@ def test_errors():
         explain(Yarn(factor=4.0, original_length=4096))
     with pytest.raises(TypeError, match=r"`encoding` must be an encoding of posenc.*got int"):
         explain(3)
-    with pytest.raises(TypeError, match=r"positions alone \(Sinusoidal, Rotary, Alibi, T5 and"):
+    with pytest.raises(TypeError, match=r"positions alone.*no queries and keys.*got Shaw"):
         explain(Shaw(dim=4, max_distance=2))
+    with pytest.raises(TypeError, match=r"segments of a text: take its two parts"):
+        explain(Bipe(intra=Sinusoidal(dim=4), inter=Alibi(heads=2)))
+    with pytest.raises(TypeError, match=r"`length` has no meaning for AxialRotary.*`position`\."):
+        explain(AxialRotary(dim=8), length=5)
     with pytest.raises(
         TypeError, match=r"`heads` has no meaning for Sinusoidal.*`position`, `pairs`"
     ):

@@ -222,3 +222,13 @@ def test_errors():
         spec.bias(one, one, **weights | {"c": np.asarray(1)})
     with pytest.raises(TypeError, match=r"`query_positions` must be integers"):
         spec.bias(np.arange(1.0), one, **weights)
+
+
+def test_torch_vmap():
+    import torch
+
+    spec = Fire(heads=3)
+    weights = {name: torch.from_numpy(array) for name, array in spec.initial_weights().items()}
+    rows = torch.arange(10).reshape(2, 5)
+    got = torch.vmap(lambda row: spec.bias(row, row, **weights))(rows)
+    torch.testing.assert_close(got, spec.bias(rows, rows, **weights))

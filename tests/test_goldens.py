@@ -193,6 +193,19 @@ def test_length():
     assert long.float64["cos"][0, 3] == pytest.approx(math.cos(7 * 0.001 / 2), abs=1e-15)
 
 
+def test_length_reaches_the_rotary_encoding_within():
+    scaled = Rotary(dim=8, scaling=DynamicNTK(original_length=100))
+    spec = MRotary(rotary=scaled, sections=(1, 1, 2))
+    short, long = golden(spec, [[7, 7, 7]]), golden(spec, [[7, 7, 7]], length=200)
+    assert short.frequencies == scaled.frequencies
+    assert long.frequencies == scaled.frequencies_at(200)
+    for one, length in ((short, None), (long, 200)):
+        want = golden(scaled, [7], length=length).float64
+        np.testing.assert_allclose(one.float64["cos"], want["cos"], rtol=0, atol=1e-15)
+        np.testing.assert_allclose(one.float64["sin"], want["sin"], rtol=0, atol=1e-15)
+    assert long.differences() == ()
+
+
 # ---------------------------------------------------------------- files
 
 
@@ -319,7 +332,7 @@ def test_files_of_another_kind_are_refused(tmp_path):
         golden(Sinusoidal(dim=2), [0]).save(tmp_path / "golden.txt")
     with pytest.raises(ValueError, match=r"`path` must end in .json or .npz; got 'golden'"):
         Golden.load(tmp_path / "golden")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"missing\.json"):
         Golden.load(tmp_path / "missing.json")
 
 
@@ -415,14 +428,16 @@ def test_infinities_are_equal_to_themselves():
 def test_errors():
     with pytest.raises(TypeError, match=r"`encoding` must be an encoding of posenc.*got Yarn"):
         golden(Yarn(factor=4.0, original_length=4096))
-    with pytest.raises(TypeError, match=r"of Bipe take its two parts"):
+    with pytest.raises(TypeError, match=r"segments of a text: take its two parts"):
         golden(Bipe(intra=Sinusoidal(dim=4), inter=Alibi(heads=2)))
-    with pytest.raises(TypeError, match=r"positions alone.*no queries and keys; got Shaw"):
+    with pytest.raises(TypeError, match=r"positions alone.*no queries and keys.*got Shaw"):
         golden(Shaw(dim=4, max_distance=2))
     with pytest.raises(TypeError, match=r"`keys` must be left out, because Rotary is no bias"):
         golden(Rotary(dim=4), keys=[0])
     with pytest.raises(TypeError, match=r"`length` must be left out, because Alibi does not"):
         golden(Alibi(heads=2), length=5)
+    with pytest.raises(TypeError, match=r"`length` must be left out, because XPos does not"):
+        golden(XPos(dim=4), length=5)
     with pytest.raises(TypeError, match=r"`positions` must be integers.*float64"):
         golden(Rotary(dim=4), [0.5])
     with pytest.raises(ValueError, match=r"`positions` must lie within 2\*\*31"):

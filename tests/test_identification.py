@@ -2,6 +2,7 @@
 
 import json
 import re
+import traceback
 
 import numpy as np
 import pytest
@@ -454,6 +455,33 @@ def test_tables_that_are_no_encoding(name):
     json.dumps(answer.to_data(), allow_nan=False)
 
 
+@pytest.mark.parametrize("value", [0.0, 1.0, 0.1, -np.inf])
+@pytest.mark.parametrize("shape", [(5,), (40, 8), (20, 20), (4, 20, 20), (2, 40, 8)])
+def test_equal_entries_tell_nothing(shape, value):
+    answer = identify(np.full(shape, value))
+    assert (answer.best, answer.runner_up, answer.right) == (None, None, False)
+    lines = str(answer).splitlines()
+    assert lines[2:] == ["note       All entries are equal, so no encoding can be told."]
+    assert answer.to_data()["notes"] == list(answer.notes)
+
+
+@pytest.mark.parametrize("cast", [np.float16, np.float32, np.float64])
+def test_two_encodings_with_the_same_numbers(cast):
+    table = np.concatenate(tables(32), axis=1).astype(cast)
+    answer = identify(table[:8])
+    assert answer.best.spec == Sinusoidal(dim=32, layout="half", first="cos")
+    assert answer.runner_up.spec == Rotary(dim=32)
+    assert "The runner-up makes the same numbers" in str(answer)
+    answer = identify(np.concatenate(tables(32, base=500.0), axis=1))
+    assert {type(answer.best.spec), type(answer.runner_up.spec)} == {Sinusoidal, Rotary}
+    assert "The runner-up makes the same numbers" in str(answer)
+    # One encoding with other settings may do so too, but it is not what anybody meant.
+    assert identify(vectors().astype(cast)).notes == ()
+    assert identify(5e5 ** (-np.arange(64) / 64)).notes == ()
+    # In a table that is not recognised equal residuals say nothing.
+    assert identify(NOT_ENCODINGS["normal"]).notes == ()
+
+
 def test_what_is_printed():
     lines = str(identify(halves(vectors(positions=P + 1)).astype(np.float32))).splitlines()
     assert lines[0] == "table      160 x 32"
@@ -515,6 +543,47 @@ def test_csv(tmp_path, table):
     numbered = np.concatenate([P, table], axis=1)
     np.savetxt(tmp_path / "named.csv", numbered, delimiter=",", header=head, comments="")
     assert found(tmp_path / "named.csv") == (Sinusoidal(dim=32), None)
+
+
+@pytest.mark.parametrize("start", [0, 1])
+@pytest.mark.parametrize("index", [False, True])
+def test_csv_with_numbered_columns(tmp_path, table, start, index):
+    # As pandas writes a frame whose columns have no names, without and with its index.
+    head = ",".join([*([""] if index else []), *(str(start + i) for i in range(32))])
+    rows = np.concatenate([P, table], axis=1) if index else table
+    np.savetxt(tmp_path / "pandas.csv", rows, delimiter=",", header=head, comments="")
+    assert found(tmp_path / "pandas.csv") == (Sinusoidal(dim=32), None)
+    answer = identify(tmp_path / "pandas.csv")
+    assert answer.shape == (160, 32)
+    assert len(answer.notes) == (0 if index else 1)
+    assert ("taken for a header" in str(answer)) == (not index)
+
+
+def test_csv_whose_first_row_counts_and_is_no_header(tmp_path):
+    # Sine and cosine of position 0; distances; a row alone.
+    two = np.concatenate([np.sin(P), np.cos(P)], axis=1)
+    np.savetxt(tmp_path / "two.csv", two, delimiter=",", fmt="%.8g")
+    assert (tmp_path / "two.csv").read_text().startswith("0,1\n")
+    assert identify(tmp_path / "two.csv").shape == (160, 2)
+    index = bucket(np.abs(GAP[:8, :8]))
+    np.savetxt(tmp_path / "buckets.csv", index, delimiter=",", fmt="%d")
+    assert (tmp_path / "buckets.csv").read_text().startswith("0,1,2,3,4,5,6,7\n")
+    assert identify(tmp_path / "buckets.csv").shape == (8, 8)
+    (tmp_path / "row.csv").write_text("1,2,3\n")
+    assert identify(tmp_path / "row.csv").shape == (3,)
+    # A header above a square of numbers that are not whole is one.
+    square = "0,1,2\n" + "0.5,0.25,-1\n" * 2
+    (tmp_path / "square.csv").write_text(square)
+    assert identify(tmp_path / "square.csv").shape == (2, 3)
+
+
+def test_csv_of_the_command(tmp_path):
+    from posenc.tables import table, to_csv
+
+    for spec in (Sinusoidal(dim=16), Alibi(heads=4)):
+        (tmp_path / "table.csv").write_text(to_csv(table(spec, np.arange(24))))
+        assert found(tmp_path / "table.csv") == (spec, None)
+        assert identify(tmp_path / "table.csv").notes == ()
 
 
 def test_csv_of_a_bias(tmp_path):
@@ -591,12 +660,29 @@ def test_bad_files_give_one_clear_error(tmp_path, name):
 
 def test_objects_in_a_file_are_not_loaded(tmp_path):
     np.save(tmp_path / "objects.npy", np.asarray([{}, None], dtype=object), allow_pickle=True)
-    with pytest.raises(ValueError, match=r"cannot read objects\.npy"):
-        identify(tmp_path / "objects.npy")
+    (tmp_path / "pickle.npy").write_bytes(BAD_FILES["pickle.npy"])
+    header = b"\x93NUMPY\x01\x00\xff\xff".ljust(2**16 + 9)  # NumPy advises to trust this one
+    (tmp_path / "header.npy").write_bytes(header)
+    for name in ("objects.npy", "pickle.npy", "header.npy"):
+        with pytest.raises(ValueError, match=rf"cannot read {name}: it holds Python obj") as caught:
+            identify(tmp_path / name)
+        assert "Save an array of numbers with numpy.save." in str(caught.value)
+        assert "pickle" not in str(caught.value).removeprefix("cannot read pickle.npy")
+        assert "allow_pickle" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_directory_is_no_table(tmp_path, monkeypatch):
+    (tmp_path / "tables.npy").mkdir()
+    want = r"`table` must be a file in \.npy, \.csv, \.safetensors; got the directory"
+    with pytest.raises(ValueError, match=rf"{want} '{re.escape(str(tmp_path / 'tables.npy'))}'\."):
+        identify(tmp_path / "tables.npy")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=rf"{want} '\.'\."):
+        identify(".")
 
 
 def test_errors():
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.npy"):
         identify("nowhere.npy")
     with pytest.raises(ValueError, match=r"`table` must hold numbers; got <U"):
         identify(np.asarray([["a", "b"]]))

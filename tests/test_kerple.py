@@ -284,3 +284,24 @@ def test_errors():
         spec.bias(one, one, r1=np.ones(2), r2=np.ones(3))
     with pytest.raises(TypeError, match=r"`r1` must hold floating-point numbers; got int64"):
         spec.bias(one, one, r1=np.ones(2, int), r2=np.ones(2))
+
+
+def test_heads_that_there_are_not(framework):
+    spec, at = Kerple(heads=2), framework.array([3])
+    weights = weights_of(framework, [0.5, 0.7], [0.5, 1.0])
+    for bad in -1, 2:
+        with pytest.raises(
+            ValueError, match=rf"`head` must lie within 0 \.\. 1.*from {bad} to {bad}"
+        ):
+            spec.score(at, at, framework.array([bad]), **weights)
+    for bad, kind in (True, "bool"), (1.0, "float"):
+        with pytest.raises(TypeError, match=rf"`head` must hold integers; got .*{kind}"):
+            spec.score(at, at, framework.array([bad]), **weights)
+
+
+def test_heads_in_small_integers(framework):
+    spec, at = Kerple(heads=2), framework.array([3, 3])
+    weights = weights_of(framework, [0.5, 0.7], [0.5, 1.0])
+    got = spec.score(at, at - 1, framework.array([1, 0], "uint8"), **weights)
+    want = spec.score(at, at - 1, framework.array([1, 0]), **weights)
+    np.testing.assert_array_equal(numpy(got), numpy(want))

@@ -54,9 +54,9 @@ def test_rows(framework):
     assert empty.shape == (0, 2, 3)
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "uint32"])
 def test_positions_in_small_integers(framework, dtype):
-    # 127 + 2 does not fit int8, and neither does the number of rows.
+    # 127 + 2 does not fit int8, and neither does the number of rows; -2 fits no unsigned one.
     table = random_table(602, 2)
     got = Learned(length=600, dim=2, offset=2).encode(
         framework.array([0, 127, 100], dtype), table=framework.array(table, "float32")

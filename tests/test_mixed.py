@@ -125,6 +125,8 @@ def test_errors():
         SPEC.rotate(
             heads(3, 4, 8), positions.grid(2, 2), frequencies=weights["frequencies"][..., :2]
         )
+    with pytest.raises(TypeError, match=r"`frequencies` must hold floating-point numbers; got int"):
+        SPEC.table(positions.grid(2, 2), frequencies=np.ones((2, 3, 4), dtype=int))
     with pytest.raises(ValueError, match=r"`x` must have shape \(\*batch, 3 heads, length, 8\)"):
         SPEC.rotate(heads(2, 4, 8), positions.grid(2, 2), **weights)
     with pytest.raises(ValueError, match=r"`positions` must have shape \(\*batch, length, 2\)"):

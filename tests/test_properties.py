@@ -35,7 +35,7 @@ EVERYTHING = [
     "swin:heads=2,window=[5,5]",
     "swin_v2:heads=2,window=[5,5]",
     "shaw:dim=8,max_distance=4",
-    "cope:dim=8,positions=4",
+    "cope:dim=8,length=4",
 ]
 
 
@@ -252,6 +252,7 @@ def test_every_encoding_has_a_board(text):
 def test_where_nothing_applies():
     for text, words in (
         ("shaw:dim=8,max_distance=4", "more than positions"),
+        ("bipe:intra=sinusoidal(dim=8),inter=alibi(heads=2)", "more than positions"),
         ("learned:length=3,dim=8", "only 3 positions"),
     ):
         board = check(spec.parse(text))
@@ -259,6 +260,15 @@ def test_where_nothing_applies():
         assert words in board["bounded"].sentence
     assert row("alibi:heads=8", "shift is linear").holds is None
     assert row("sinusoidal:dim=2048", "shift is linear", within=8).holds is None
+
+
+def test_an_error_at_position_0_is_no_end_of_the_positions(monkeypatch):
+    def broken(*_, **__):
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(Sinusoidal, "encode", broken)
+    with pytest.raises(ValueError, match="a bug"):
+        check(Sinusoidal(dim=4))
 
 
 def test_printed_board():
@@ -277,5 +287,5 @@ def test_errors():
         check(Sinusoidal(dim=4), within=8.0)
     with pytest.raises(ValueError, match=r"`name` must be one of 'bounded', 'distinct'"):
         check(Sinusoidal(dim=4))["beauty"]
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'spec'"):
         check(Sinusoidal(dim=4)).spec = None

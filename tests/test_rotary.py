@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from conftest import numpy
-from posenc import Linear, Rotary, positions
+from posenc import DynamicNTK, Linear, LogN, LongRope, Rotary, positions
 from posenc.rotary import rotate
 
 COUNT = np.arange(1.0, 9.0)
@@ -723,7 +723,7 @@ def test_wrong_fields():
         Rotary(dim=8, layout="neox")
     with pytest.raises(ValueError, match=r"`exponent` must be one of 'rotary', 'head'"):
         Rotary(dim=8, exponent="full")
-    with pytest.raises(TypeError, match=r"`scaling` must be a rule of posenc.scaling.*got 4.0"):
+    with pytest.raises(TypeError, match=r"`scaling` must be a rule such as posenc.Linear.*got 4.0"):
         Rotary(dim=8, scaling=4.0)
     with pytest.raises(ValueError, match=r"`precision` must be one of 'exact', 'float32'"):
         Rotary(dim=8).table(np.arange(3), precision="fp32")
@@ -782,3 +782,39 @@ def test_wrong_tables():
         rotate(x, four, four, layout="both")
     with pytest.raises(TypeError, match=r"`x` must hold floating-point numbers"):
         rotate(x.astype(np.int32), four, four, layout="half")
+
+
+def test_a_scaling_is_a_rule_and_no_other_thing():
+    for wrong in (Linear, LogN(original_length=4)):
+        with pytest.raises(TypeError, match=r"`scaling` must be a rule such as posenc.Linear"):
+            Rotary(dim=8, scaling=wrong)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        DynamicNTK(original_length=16),
+        LongRope(short_factors=(1.0,) * 4, long_factors=(2.0,) * 4, original_length=16, factor=4.0),
+    ],
+)
+def test_a_long_text_needs_its_length(framework, rule):
+    rope = Rotary(dim=8, scaling=rule)
+    for shape in ((16,), (4, 4)):
+        rope.table(framework.array(np.arange(16).reshape(shape)))
+    with pytest.raises(ValueError, match=r"`length` must be given .* beyond 15.*got position 16 "):
+        rope.table(framework.array(np.arange(17)))
+    rope.table(framework.array(np.arange(17)), length=17)
+    for wrong in (17.0, True):
+        with pytest.raises(TypeError, match=rf"`length` must be an integer; got {wrong}"):
+            rope.table(framework.array(np.arange(17)), length=wrong)
+
+
+def test_compiles_for_every_length_of_a_growing_text():
+    import torch
+
+    rope = Rotary(dim=8, scaling=DynamicNTK(original_length=4))
+    turn = lambda p, x: rope.rotate(x, p, length=p.shape[0])  # noqa: E731
+    compiled = torch.compile(turn, fullgraph=True, backend="eager")
+    for length in (5, 7, 11):
+        x, positions = torch.ones(2, 3, length, 8), torch.arange(length)
+        torch.testing.assert_close(compiled(positions, x), turn(positions, x))

@@ -20,7 +20,7 @@ specs = st.builds(
     Sandwich,
     heads=st.integers(1, 5),
     dim=st.integers(1, 6).map(lambda half: 2 * half),
-    first=st.sampled_from([0, 1]),
+    start=st.sampled_from([0, 1]),
     base=st.sampled_from([100.0, 10_000.0, 500_000.0]),
     direction=st.sampled_from(["causal", "symmetric"]),
 )
@@ -30,7 +30,7 @@ rows = st.lists(st.integers(0, 5_000), min_size=1, max_size=4)
 def truth(spec, gap):
     """The formula in 50 digits, a number for each head."""
     with mpmath.workdps(50):
-        terms = range(spec.first, spec.first + spec.dim // 2)
+        terms = range(spec.start, spec.start + spec.dim // 2)
         turning = [mpmath.mpf(spec.base) ** (-mpmath.mpf(2 * k) / spec.dim) for k in terms]
         total = sum(mpmath.cos(gap * w) for w in turning) - spec.dim // 2
         return [float(total * spec.heads / (8 * h)) for h in range(1, spec.heads + 1)]
@@ -43,8 +43,8 @@ def error_of(framework):
 
 def test_published(framework):
     keys = framework.array([1000 - gap for gap in GAPS] + [1001])
-    for first, want in (1, FROM_1), (0, FROM_0):
-        got = Sandwich(heads=8, first=first).bias(framework.array([1000]), keys)
+    for start, want in (1, FROM_1), (0, FROM_0):
+        got = Sandwich(heads=8, start=start).bias(framework.array([1000]), keys)
         assert framework.is_own(got)
         assert got.dtype == framework.xp.float32
         atol = error_of(framework)
@@ -76,7 +76,7 @@ def test_far_positions(framework):
 def test_product_of_sinusoidal_vectors():
     places = np.arange(50)
     vectors = Sinusoidal(dim=64).encode(places, dtype=np.float64)
-    spec = Sandwich(heads=8, dim=64, first=0, direction="symmetric")
+    spec = Sandwich(heads=8, dim=64, start=0, direction="symmetric")
     got = spec.bias(places, places, dtype=np.float64)
     np.testing.assert_allclose(got[0], vectors @ vectors.T - 32, rtol=0, atol=1e-12)
 
@@ -94,7 +94,7 @@ def test_divisors(spec):
 @given(specs)
 def test_terms(spec):
     assert len(spec.frequencies) == spec.dim // 2
-    if spec.first == 1:
+    if spec.start == 1:
         assert spec.frequencies[-1] == 1 / spec.base
     else:
         assert spec.frequencies[0] == 1
@@ -159,8 +159,8 @@ def test_traced():
 def test_errors():
     with pytest.raises(ValueError, match=r"`dim` must be even.*dim=7"):
         Sandwich(heads=1, dim=7)
-    with pytest.raises(ValueError, match=r"`first` must be one of 0, 1; got first=2"):
-        Sandwich(heads=1, first=2)
+    with pytest.raises(ValueError, match=r"`start` must be one of 0, 1; got start=2"):
+        Sandwich(heads=1, start=2)
     with pytest.raises(ValueError, match=r"`base` must be greater than 0"):
         Sandwich(heads=1, base=0.0)
     with pytest.raises(ValueError, match=r"`direction` must be one of"):

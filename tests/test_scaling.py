@@ -11,8 +11,27 @@ from hypothesis import given, strategies as st
 
 from conftest import numpy
 from posenc import Rotary, frequencies
-from posenc.by_parts import Llama3, NTKByParts, Yarn, yarn, yarn_mscale, yarn_range
-from posenc.scaling import NTK, DynamicNTK, Linear, LongRope, Proportional, ntk_base
+from posenc.by_parts import (
+    Llama3,
+    NTKByParts,
+    Yarn,
+    ntk_by_parts,
+    yarn,
+    yarn_mscale,
+    yarn_range,
+)
+from posenc.scaling import (
+    NTK,
+    DynamicNTK,
+    Linear,
+    LongRope,
+    Proportional,
+    linear,
+    longrope,
+    ntk,
+    ntk_base,
+    proportional,
+)
 
 # MiniCPM4's long_factor begins with a number below 1; the others rise as in Phi-3's lists.
 RISING = tuple(0.9977997200264581 + 0.51 * k for k in range(64))
@@ -745,3 +764,36 @@ def test_length_must_count_tokens(rule):
             scaled(rule, length=length)
     with pytest.raises(ValueError, match=r"`length` must be at least 0; got length=-1"):
         scaled(rule, length=-1)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        linear,
+        functools.partial(ntk, dim=4, base=10_000.0),
+        functools.partial(proportional, turning=1),
+        functools.partial(ntk_by_parts, original_length=4096),
+        functools.partial(yarn, low=0, high=1),
+    ],
+)
+def test_functions_refuse_factors_too(rule):
+    for bad in 0, -2.0:
+        with pytest.raises(ValueError, match=r"`factor` must be greater than 0"):
+            rule((1.0, 0.01), factor=bad)
+    with pytest.raises(TypeError, match=r"`factor` must be a number; got '2'"):
+        rule((1.0, 0.01), factor="2")
+
+
+def test_function_errors():
+    with pytest.raises(ValueError, match=r"`beta_slow` must be greater than 0"):
+        ntk_by_parts((1.0,), factor=2.0, original_length=10, beta_slow=0)
+    with pytest.raises(ValueError, match=r"`beta_fast` must be at least `beta_slow`"):
+        yarn_range(dim=8, base=1e4, original_length=10, beta_fast=1.0, beta_slow=2.0)
+    with pytest.raises(ValueError, match=r"`high` must be at least 2"):
+        yarn((1.0,), factor=2.0, low=2, high=1)
+    with pytest.raises(ValueError, match=r"`factor` must be greater than 0"):
+        yarn_mscale(0.0)
+    with pytest.raises(ValueError, match=r"`factors\[1\]` must be greater than 0"):
+        longrope((1.0, 0.5), factors=(1.0, 0.0))
+    with pytest.raises(TypeError, match=r"`turning` must be an integer"):
+        proportional((1.0,), turning=0.5)

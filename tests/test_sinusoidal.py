@@ -7,6 +7,7 @@ from hypothesis import given, strategies as st
 
 from conftest import numpy
 from posenc import Sinusoidal
+from posenc.sinusoidal import encode
 
 # Computed from the formula of Vaswani et al. 2017, section 3.5, in 50 digits, by truth() below.
 PAPER_8_AT_10 = [
@@ -92,6 +93,35 @@ def test_offset_is_fairseqs_padding_shift(framework):
     np.testing.assert_allclose(numpy(got)[0, :4], want, rtol=0, atol=framework.exact)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int32"])
+def test_offset_does_not_wrap_narrow_integers(framework, dtype):
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    # What an int32 can hold with the offset is all that stays within 2**31.
+    ends = [low + 3, high - 2] if dtype == "int32" else [low, high]
+    for offset in 2, -2:
+        got = Sinusoidal(dim=4, offset=offset).encode(framework.array(ends, dtype))
+        want = [truth(4, 10_000.0, end + offset) for end in ends]
+        np.testing.assert_allclose(numpy(got), want, rtol=0, atol=framework.exact)
+
+
+def test_offset_may_not_lead_out_of_range(framework):
+    far = framework.array([2**31 - 1], "int32")
+    with pytest.raises(
+        ValueError, match=r"within -2147483647 \.\. 2147483645.*offset=2.*2147483647"
+    ):
+        Sinusoidal(dim=4, offset=2).encode(far)
+    with pytest.raises(ValueError, match=r"within -2147483645 \.\. 2147483647.*offset=-2"):
+        Sinusoidal(dim=4, offset=-2).encode(-far)
+
+
+def test_where_it_cannot_be_seen_that_becomes_nan():
+    import jax
+
+    positions = jax.numpy.asarray([2**31 - 1, 5, 2**31 - 3])
+    got = numpy(jax.jit(Sinusoidal(dim=4, offset=2).encode)(positions))
+    assert np.isnan(got).all(axis=-1).tolist() == [True, False, False]
+
+
 @given(specs, near)
 def test_length_is_constant(spec, position):
     vector = spec.encode(np.asarray(position), dtype=np.float64)
@@ -149,6 +179,16 @@ def test_errors():
         Sinusoidal(dim=8).encode(np.asarray([2**31]))
     with pytest.raises(ValueError, match=r"sine without its cosine"):
         Sinusoidal(dim=7, odd="trim").shift(np.asarray(1))
+    with pytest.raises(ValueError, match=r"`offset` must lie within 2\*\*31 of 0.*2147483648"):
+        Sinusoidal(dim=8, offset=2**31)
+    zero, turning = np.asarray([0]), (1.0, 0.5)
+    with pytest.raises(ValueError, match=r"`layout` must be one of 'interleaved', 'half'"):
+        encode(zero, turning, width=4, layout="neox")
+    with pytest.raises(ValueError, match=r"`first` must be one of 'sin', 'cos'"):
+        encode(zero, turning, width=4, layout="half", first="tan")
+    for width in 2, 6:
+        with pytest.raises(ValueError, match=r"`width` must be one of 3, 4, 5"):
+            encode(zero, turning, width=width, layout="half")
 
 
 def test_half_precision_comes_last():

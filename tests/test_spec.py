@@ -82,6 +82,8 @@ def test_errors_name_the_field():
         spec.from_data({"kind": "sinusoidal"})
     with pytest.raises(ValueError, match=r"'kind' must be one of sinusoidal, .*got 'sin'"):
         spec.from_data({"kind": "sin", "dim": 4})
+    with pytest.raises(ValueError, match=r"got 'sinusoidl'. Did you mean 'sinusoidal'\?"):
+        spec.parse("sinusoidl:dim=4")
     with pytest.raises(ValueError, match=r"got None"):
         spec.from_data({"dim": 4})
     with pytest.raises(TypeError, match=r"must be a mapping"):

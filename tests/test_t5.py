@@ -289,3 +289,34 @@ def test_errors():
         T5(heads=4).bias(one, one, table=np.zeros((32, 4), dtype=int))
     with pytest.raises(TypeError, match=r"`key_positions` must be integers"):
         T5(heads=4).bucket(one, np.arange(1.0))
+
+
+def test_heads_that_there_are_not(framework):
+    spec, at = T5(heads=2), framework.array([3])
+    table = table_of(spec, framework)
+    for bad in -1, 2:
+        with pytest.raises(
+            ValueError, match=rf"`head` must lie within 0 \.\. 1.*from {bad} to {bad}"
+        ):
+            spec.score(at, at, framework.array([bad]), table=table)
+    for bad, kind in (True, "bool"), (1.0, "float"):
+        with pytest.raises(TypeError, match=rf"`head` must hold integers; got .*{kind}"):
+            spec.score(at, at, framework.array([bad]), table=table)
+
+
+def test_heads_in_small_integers(framework):
+    spec, at = T5(heads=2), framework.array([3, 3])
+    table = table_of(spec, framework)
+    got = spec.score(at, at - 1, framework.array([1, 0], "uint8"), table=table)
+    want = spec.score(at, at - 1, framework.array([1, 0]), table=table)
+    np.testing.assert_array_equal(numpy(got), numpy(want))
+
+
+def test_torch_vmap():
+    import torch
+
+    spec = T5(heads=3)
+    table = torch.from_numpy(spec.initial_weights()["table"])
+    rows = torch.arange(10).reshape(2, 5)
+    got = torch.vmap(lambda row: spec.bias(row, row, table=table))(rows)
+    torch.testing.assert_close(got, spec.bias(rows, rows, table=table))

@@ -7,7 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from posenc import Rotary, Sinusoidal, tables
+from posenc import Rotary, Sinusoidal, spec, tables
+from posenc.__main__ import main
 
 POSITIONS = np.asarray([0, 7, 131_072])
 ENCODING = Sinusoidal(dim=6)
@@ -51,3 +52,25 @@ def test_text_keeps_to_its_width_and_says_what_it_leaves_out(width):
 
 def test_no_positions_give_a_header_alone():
     assert tables.to_csv(tables.table(ENCODING, POSITIONS[:0])) == "position,0,1,2,3,4,5\n"
+
+
+def test_a_bias_is_named_by_heads_queries_and_keys():
+    alibi = spec.parse("alibi:heads=2")
+    made = tables.table(alibi, POSITIONS)
+    assert made.columns == ("key 0", "key 7", "key 131072")
+    assert made.axes == (("head", (0, 1)), ("query", (0, 7, 131_072)))
+    np.testing.assert_array_equal(made.values, alibi.bias(POSITIONS, POSITIONS))
+    assert made.values.dtype == np.float32
+
+
+def test_segments_are_no_positions(monkeypatch, capsys):
+    text = "bipe:intra=sinusoidal(dim=4),inter=rotary(dim=4)"
+    with pytest.raises(TypeError, match=r"`encoding` must depend on positions alone.*two parts"):
+        tables.table(spec.parse(text), POSITIONS)
+    monkeypatch.setattr("sys.argv", ["posenc", "table", text, "--positions", "0:3"])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    out, err = capsys.readouterr()
+    assert stopped.value.code
+    assert out == ""
+    assert "take its two parts, `intra` and `inter`" in " ".join(err.split())

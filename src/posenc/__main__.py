@@ -62,11 +62,11 @@ def explain(
     length: Annotated[
         int | None, typer.Option("--length", "-n", help="Tokens in the text, for dynamic scalings.")
     ] = None,
-    digits: Annotated[int, typer.Option("--digits", help="Decimals to show.")] = 4,
+    digits: Annotated[int, typer.Option("--digits", min=0, max=50, help="Decimals to show.")] = 4,
     as_json: Json = False,
 ) -> None:
     """Work an encoding through by hand, step by step."""
-    explanation = posenc.explain(spec.parse(encoding), position=position, key=key, length=length)
+    explanation = posenc.explain(_encoding(encoding), position=position, key=key, length=length)
     print(_json(explanation.to_data(digits=digits)) if as_json else explanation.text(digits=digits))
 
 
@@ -86,7 +86,7 @@ def table(
     if form not in tables.FORMATS:
         raise ValueError(f"--format must be one of {', '.join(tables.FORMATS)}; got {form!r}.")
     with _working("computing the table"):
-        written = tables.FORMATS[form](tables.table(spec.parse(encoding), _positions(positions)))
+        written = tables.FORMATS[form](tables.table(_encoding(encoding), _positions(positions)))
     _write(written, output)
 
 
@@ -104,7 +104,7 @@ def plot(
     """Draw an encoding in colours that survive print and colour blindness."""
     if output.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise ValueError(f"--output must end in .png, .svg or .pdf; got {output.name!r}.")
-    plots.figure(spec.parse(encoding), picture, length=length).savefig(output)  # pyright: ignore[reportArgumentType]  figure() checks the word
+    plots.figure(_encoding(encoding), picture, length=length).savefig(output)  # pyright: ignore[reportArgumentType]  figure() checks the word
     print(f"wrote {output}")
 
 
@@ -118,7 +118,7 @@ def check(
 ) -> None:
     """Compute what an encoding keeps: bounded, distinct, relative, decaying, ..."""
     with _working("computing the properties"):
-        board = posenc.check(spec.parse(encoding), length=length)
+        board = posenc.check(_encoding(encoding), length=length)
     print(_json(board.to_data()) if as_json else board)
 
 
@@ -130,7 +130,10 @@ def identify(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Name the encoding that made a table, and any known mistake in it (then exit 1)."""
+    """Name the encoding that made a table, and any known mistake in it.
+
+    Exit status 1 says that a mistake was found, or that no known encoding fits.
+    """
     with _working("comparing with every known encoding and mistake"):
         identity = posenc.identify(file, tensor=tensor)
     print(_json(identity.to_data()) if as_json else identity)
@@ -142,9 +145,12 @@ def golden(
     encoding: Annotated[
         str | None, typer.Argument(metavar="ENCODING", help="As for the other commands.")
     ] = None,
-    output: Output = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write to this .json or .npz file.")
+    ] = None,
     verify: Annotated[
-        Path | None, typer.Option("--verify", help="Recompute this file; exit 1 if it differs.")
+        Path | None,
+        typer.Option("--verify", help="Compute this file anew; exit 1 if a number differs."),
     ] = None,
 ) -> None:
     """Write whole arrays of exact values, for whoever ports an encoding."""
@@ -156,7 +162,7 @@ def golden(
         print("\n".join(differences) or f"{verify}: every number is the same here")
         raise typer.Exit(1 if differences else 0)
     with _working("computing exact numbers"):
-        vectors = posenc.golden(spec.parse(str(encoding)))
+        vectors = posenc.golden(_encoding(str(encoding)))
     if output is None:
         print(vectors.to_json())
     else:
@@ -179,12 +185,12 @@ def main() -> None:
     status = None
     try:
         status = app(standalone_mode=False)
-    except (ValueError, TypeError, OSError, ModuleNotFoundError) as error:
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except (ValueError, TypeError, ModuleNotFoundError, ArithmeticError) as error:
         _fail(str(error))
     except MemoryError:
         _fail("this needs more memory than there is; ask for fewer positions or features.")
-    except (typer.Abort, KeyboardInterrupt):
-        _fail("stopped.")
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
@@ -205,7 +211,7 @@ def _write(content: str | bytes, output: Path | None) -> None:
     if output is None:
         if isinstance(content, bytes):
             raise ValueError("a binary table needs a file: add --output NAME.npy.")
-        print(content)
+        print(content, end="" if content.endswith("\n") else "\n")
         return
     output.write_bytes(content.encode() if isinstance(content, str) else content)
     print(f"wrote {output}")
@@ -216,8 +222,29 @@ def _json(data: Any) -> str:
 
 
 def _fail(message: str) -> None:
-    print(f"posenc: {message}", file=sys.stderr)
+    if message:  # there is none where help was printed instead
+        print(f"posenc: {message}", file=sys.stderr)
     sys.exit(2)
+
+
+# More would keep the command busy for minutes, or fill the memory; the library has no such bounds.
+_MOST = {"dim": 16_384, "model_dim": 16_384, "heads": 1_024, "octaves": 1_024}
+
+
+def _encoding(text: str) -> Any:
+    """The encoding that a text describes, if it is of a size to work with here."""
+    data = spec.read(text)
+    _modest(data)
+    return spec.from_data(data)
+
+
+def _modest(data: Any) -> None:
+    if not isinstance(data, dict):
+        return
+    for name, value in data.items():
+        _modest(value)
+        if isinstance(value, int) and value > _MOST.get(name, value):
+            raise ValueError(f"`{name}` must be at most {_MOST[name]:,} here; got {value:,}.")
 
 
 def _positions(text: str) -> np.ndarray:
@@ -233,9 +260,14 @@ def _positions(text: str) -> np.ndarray:
                 f"--positions must be single ones and ranges, for example 5 or 0:8 or 0:64:2,100; "
                 f"got {part!r}."
             )
-        positions.extend(numbers if len(numbers) == 1 else range(*numbers))
-    if len(positions) > 1_000_000:
-        raise ValueError(f"--positions must be at most 1,000,000; got {len(positions):,}.")
+        if any(abs(number) >= 2**31 for number in numbers):
+            raise ValueError(f"--positions must lie within 2**31 of 0; got {part!r}.")
+        wanted = numbers if len(numbers) == 1 else range(*numbers)
+        if len(positions) + len(wanted) > 1_000_000:
+            raise ValueError(
+                f"--positions must be at most 1,000,000 numbers; got more in {part!r}."
+            )
+        positions.extend(wanted)
     return np.asarray(positions, dtype=np.int64)
 
 

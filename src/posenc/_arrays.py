@@ -15,7 +15,12 @@ Array = Any
 
 if TYPE_CHECKING or "jaxtyping" in sys.modules:
     # jaxtyping costs 60 ms to import, so only type checkers and the test run see the shapes.
-    from jaxtyping import Bool, Float, Int, Num
+    from jaxtyping import (
+        Bool,
+        Float,
+        Integer as Int,  # signed or not
+        Num,
+    )
 else:
     Bool = Float = Int = Num = None
 
@@ -34,6 +39,8 @@ __all__ = [
     "is_integer",
     "is_jax",
     "is_torch",
+    "matmul",
+    "moveaxis",
     "namespace",
     "not_traced",
     "readable",
@@ -41,6 +48,7 @@ __all__ = [
     "signed",
     "widest_float",
     "widest_integer",
+    "without_gradient",
     "working_dtype",
 ]
 
@@ -81,6 +89,8 @@ def device(x: Array) -> Any:
     return x.device if is_torch(x) else array_api_compat.device(x)
 
 
+# Kinds are told by name. xp.isdtype raises for NumPy arrays of ml_dtypes (bfloat16 and the 8-bit
+# floats that JAX hands out), and array_api_compat's breaks the graph of torch.compile.
 def is_bool(x: Array) -> bool:
     """Whether `x` holds booleans."""
     namespace(x)
@@ -100,9 +110,8 @@ def is_floating(x: Array) -> bool:
 
 
 def half_precision(dtype: Any) -> bool:
-    """Whether `dtype` has 16 bits or fewer: float16, bfloat16 and the 8-bit floats."""
-    name = str(dtype)
-    return "float" in name and "float32" not in name and "float64" not in name
+    """Whether `dtype` has 16 bits or fewer: float16, bfloat16, and the floats of 8, 6 and 4."""
+    return any(narrow in str(dtype) for narrow in ("float16", "float8", "float6_", "float4_"))
 
 
 def has_float64(x: Array) -> bool:
@@ -150,12 +159,38 @@ def constant(values: Any, *, like: Array, dtype: Any) -> Array:
     return namespace(like).asarray(values, dtype=dtype, device=device(like))
 
 
+def moveaxis(x: Array, source: int, destination: int) -> Array:
+    """`x` with one axis moved. (PyTorch's own function has no rule for torch.vmap.)"""
+    order = list(range(x.ndim))
+    order.insert(destination % x.ndim, order.pop(source % x.ndim))
+    return namespace(x).permute_dims(x, tuple(order))
+
+
 def running_sum(counts: Array) -> Array:
     """Sums up to each entry along the last axis. (array_api_compat's warns under torch.compile.)"""
     xp = namespace(counts)
     if is_torch(counts):
         return xp.cumsum(counts, dim=-1)
     return xp.cumulative_sum(counts, axis=-1)
+
+
+def matmul(one: Array, other: Array) -> Array:
+    """The matrix product in all its bits; GPUs and TPUs under JAX would take fewer by default."""
+    xp = namespace(one, other)
+    if is_jax(one):
+        return xp.matmul(one, other, precision="highest")
+    return xp.matmul(one, other)
+
+
+def without_gradient(x: Array) -> Array:
+    """The same values, which no gradient passes."""
+    if is_torch(x):
+        return x.detach()
+    if is_jax(x):
+        import jax
+
+        return jax.lax.stop_gradient(x)
+    return x
 
 
 def readable(x: Array) -> bool:

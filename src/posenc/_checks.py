@@ -105,6 +105,22 @@ def real_positions(name: str, positions: Any) -> None:
     _in_range(name, positions)
 
 
+def head(head: Any, heads: int) -> None:
+    """Refuse numbers of heads that are no integers; where looking is free, those out of range."""
+    _arrays.namespace(head)
+    if not _arrays.is_integer(head):
+        raise TypeError(f"`head` must hold integers; got {head.dtype}.")
+    if math.prod(head.shape) == 0 or not _arrays.readable(head):
+        return
+    xp, head = _arrays.namespace(head), _arrays.signed(head)
+    low, high = xp.min(head), xp.max(head)
+    if _arrays.readable(low) and (int(low) < 0 or int(high) >= heads):
+        raise ValueError(
+            f"`head` must lie within 0 .. {heads - 1}, because there are {heads} heads; "
+            f"got values from {int(low)} to {int(high)}."
+        )
+
+
 def features(x: Any, dim: int) -> None:
     """Refuse an array whose last axis is not the `dim` features of a head."""
     _arrays.namespace(x)
@@ -121,7 +137,8 @@ def tokens_fit(name: str, tokens: Any, x: Any) -> None:
     shape, axes = tuple(tokens.shape), tuple(x.shape[:-1])
     one_or_all = len(shape) <= min(1, len(axes)) or len(shape) == len(axes)
     last = axes[len(axes) - len(shape) :]
-    if not one_or_all or any(own not in (1, axis) for own, axis in zip(shape, last, strict=True)):
+    # No `in`: torch.compile answers it wrongly for sizes that are symbols.
+    if not one_or_all or any(o != 1 and o != a for o, a in zip(shape, last, strict=True)):
         raise ValueError(
             f"`{name}` must have one axis for tokens, (length,), or one for each axis of `x` "
             "before its features, each equal or 1, so that no row lines up with the wrong axis; "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -10,7 +9,7 @@ from posenc import _arrays, _checks, distances
 from posenc._arrays import Array, Float, Int
 
 Rule = Literal["paper", "plain"]
-Direction = Literal["causal", "symmetric", "asymmetric"]
+Direction = distances.Direction | Literal["asymmetric"]
 
 _SMALLEST_SLOPE = 2.0**-126  # the smallest normal float32
 
@@ -56,11 +55,8 @@ class Alibi:
     """What each head takes off per token of distance, as Python floats."""
 
     def __post_init__(self) -> None:
-        _checks.integer("heads", self.heads, at_least=1)
-        _checks.one_of("rule", self.rule, ("paper", "plain"))
         _checks.one_of("direction", self.direction, ("causal", "symmetric", "asymmetric"))
         _checks.at_least("factor", self.factor, 1.0)
-        _checks.positive("exponent", self.exponent)
         steep = slopes(self.heads, rule=self.rule, exponent=self.exponent)
         object.__setattr__(self, "slopes", tuple(slope / self.factor for slope in steep))
         if min(self.slopes) < _SMALLEST_SLOPE:
@@ -118,16 +114,15 @@ class Alibi:
             The broadcast shape, float32, within 5e-7 of `bias` in relative terms.
         Raises:
             TypeError: an argument is no array of integers.
-            ValueError: a position lies beyond 2**31.
+            ValueError: a position lies beyond 2**31, or there is no such head.
         Example:
             >>> import numpy as np
             >>> Alibi(heads=8).score(np.asarray(3), np.asarray(1), np.asarray([0, 1])).tolist()
             [-1.0, -0.5]
         """
         xp = _arrays.namespace(query_positions, key_positions, head)
+        _checks.head(head, self.heads)
         distance = distances.relative(query_positions, key_positions)
-        if not _arrays.is_integer(head):
-            raise TypeError(f"`head` must hold integers; got {head.dtype}.")
         near = nearness(distance, direction=self.direction, dtype=xp.float32)
         whole = _whole(self.heads, self.rule)
         step = xp.astype(head, xp.float32) + 1.0
@@ -146,6 +141,9 @@ def slopes(heads: int, *, rule: Rule = "paper", exponent: float = 8.0) -> tuple[
         exponent: the flattest slope is 2 ** -exponent.
     Returns:
         One Python float for each head.
+    Raises:
+        TypeError: `heads` is no integer, or `exponent` no number.
+        ValueError: `heads` or `exponent` is too small, or `rule` is unknown.
     Example:
         >>> slopes(6)
         (0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125)
@@ -153,6 +151,9 @@ def slopes(heads: int, *, rule: Rule = "paper", exponent: float = 8.0) -> tuple[
     Source: Press et al. 2021, arXiv:2108.12409, section 3, and
     ofirpress/attention_with_linear_biases, fairseq/models/transformer.py.
     """
+    _checks.integer("heads", heads, at_least=1)
+    _checks.one_of("rule", rule, ("paper", "plain"))
+    _checks.positive("exponent", exponent)
     whole = _whole(heads, rule)
     own = [2.0 ** (-exponent * h / whole) for h in range(1, whole + 1)]
     between = [2.0 ** (-exponent * (h - 0.5) / whole) for h in range(1, heads - whole + 1)]
@@ -170,15 +171,18 @@ def nearness(
         dtype: of the result.
     Returns:
         Shape of `distance`.
+    Raises:
+        ValueError: `direction` is unknown.
     Example:
         >>> import numpy as np
         >>> nearness(np.asarray([2, 0, -1]), direction="causal", dtype=np.float32).tolist()
         [-2.0, 0.0, -inf]
     """
+    _checks.one_of("direction", direction, ("causal", "symmetric", "asymmetric"))
     xp = _arrays.namespace(distance)
     near = xp.astype(-xp.abs(distance), dtype)  # negated as an integer, which has no -0
     if direction == "causal":
-        return xp.where(distance < 0, -math.inf, near)
+        return distances.hide_ahead(near, distance)
     if direction == "asymmetric":
         return xp.where(distance > 0, near + 0.5, near)
     return near

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -72,14 +73,24 @@ def sigmoid(x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     return 0.5 + 0.5 * _arrays.namespace(x).tanh(0.5 * x)
 
 
-def normal(shape: tuple[int, ...], *, std: float, seed: int) -> np.ndarray:
-    """A float32 array drawn from the normal distribution around 0, the same for the same seed.
+def normal(
+    shapes: Mapping[str, tuple[int, ...]], *, std: float, seed: int
+) -> dict[str, np.ndarray]:
+    """Float32 arrays from the normal distribution around 0, all of one stream of random numbers.
 
+    Args:
+        shapes: by the name of the array.
+        std: standard deviation.
+        seed: of the random numbers.
+    Returns:
+        An array for each name.
     Example:
-        >>> normal((2, 3), std=0.02, seed=0).shape
+        >>> normal({"table": (2, 3)}, std=0.02, seed=0)["table"].shape
         (2, 3)
     """
-    return (std * np.random.default_rng(seed).standard_normal(shape)).astype(np.float32)
+    random = np.random.default_rng(seed)
+    draws = {name: std * random.standard_normal(shape) for name, shape in shapes.items()}
+    return {name: draw.astype(np.float32) for name, draw in draws.items()}
 
 
 def check_vectors(name: str, x: Any, positions: Any, *, dim: int, heads: int | None = None) -> None:
@@ -103,7 +114,7 @@ def check_rows(name: str, positions: Any, *, like: Any) -> None:
     """Refuse positions whose batch axes could line up with the wrong axes of `like`."""
     rows, batch = tuple(positions.shape[:-1]), tuple(like.shape[:-3])
     padded = (1,) * (len(batch) - len(rows)) + rows
-    if len(rows) > len(batch) or any(p not in (1, b) for p, b in zip(padded, batch, strict=True)):
+    if len(rows) > len(batch) or any(p != 1 and p != b for p, b in zip(padded, batch, strict=True)):
         raise ValueError(
             f"{name} must have one row of tokens for all, or one for each of the batch {batch}; "
             f"got shape {tuple(positions.shape)}."
@@ -121,3 +132,11 @@ def check_weight(name: str, weight: Any, shape: tuple[int, ...], *, like: Any) -
         raise ValueError(
             f"`{name}` must have shape {shape}, as `weights` tells; got {tuple(weight.shape)}."
         )
+
+
+def check_weights(
+    shapes: Mapping[str, tuple[int, ...]], given: Mapping[str, Any], *, like: Any
+) -> None:
+    """The same for each name of `weights`."""
+    for name, shape in shapes.items():
+        check_weight(name, given[name], shape, like=like)

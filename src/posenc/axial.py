@@ -79,7 +79,7 @@ class AxialRotary:
     shares: tuple[int, ...] = field(init=False, repr=False, compare=False)
     """Features of each axis, in the order of `axes`."""
     frequencies: tuple[tuple[float, ...], ...] = field(init=False, repr=False, compare=False)
-    """Radians per step before `scale`: for each axis, in the order of `axes`, one a pair."""
+    """Radians per step, `scale` included: for each axis, in the order of `axes`, one a pair."""
 
     def __post_init__(self) -> None:
         grids.check_axes(self.axes)
@@ -106,9 +106,14 @@ class AxialRotary:
 
     def _spread(self, shares: tuple[int, ...]) -> tuple[tuple[float, ...], ...]:
         if self.spectrum == "own":
-            return tuple(frequencies.geometric(share, self.base) for share in shares)
-        whole = frequencies.geometric(sum(shares), self.base)
-        return tuple(whole[start :: len(shares)] for start in range(len(shares)))
+            spread = [frequencies.geometric(share, self.base) for share in shares]
+        else:
+            whole = frequencies.geometric(sum(shares), self.base)
+            spread = [whole[start :: len(shares)] for start in range(len(shares))]
+        # The frequencies are scaled, not the coordinates: these stay whole, and so exact.
+        return tuple(
+            tuple(frequencies.multiplied(w, self.scale) for w in turning) for turning in spread
+        )
 
     def table(
         self, positions: Num[Array, "*tokens axes"], *, dtype: Any = None
@@ -134,9 +139,6 @@ class AxialRotary:
         Source: Heo et al. 2024, arXiv:2403.13298, section 3.2.
         """
         grids.check_coordinates(positions, len(self.axes))
-        if self.scale != 1.0:
-            wide = _arrays.widest_float(positions)
-            positions = _arrays.namespace(positions).astype(positions, wide) * self.scale
         cosines, sines = zip(
             *(
                 angles.cos_sin(positions[..., axis], turning, dtype=dtype)

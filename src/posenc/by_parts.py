@@ -28,6 +28,7 @@ class NTKByParts:
         beta_fast: pairs that turn at least this often within it stay; beta in the paper.
         beta_slow: pairs that turn at most this often are divided by `factor`; alpha there.
     Raises:
+        TypeError: a field has the wrong type.
         ValueError: `factor` or `original_length` is below 1, or the betas are out of order.
     Example:
         >>> rule = NTKByParts(factor=4.0, original_length=4096)
@@ -76,6 +77,7 @@ class Llama3:
         high_frequency_factor: pairs that turn more often stay. Equal to the other in Llama 4
             Scout: then no pair lies in between.
     Raises:
+        TypeError: a field has the wrong type.
         ValueError: `factor` or `original_length` is below 1, or the factors are out of order.
     Example:
         >>> Llama3(factor=8.0, original_length=8192).scale((1.0, 0.0001), dim=4, base=1e8)
@@ -123,6 +125,17 @@ def ntk_by_parts(
     Pairs that turn more than `beta_fast` times stay; between the two the change is linear in the
     number of turns.
 
+    Args:
+        frequencies: one a pair; see `Scaling.scale`.
+        factor: how many times slower rare pairs turn.
+        original_length: the length the model was trained for.
+        beta_fast: see `NTKByParts`.
+        beta_slow: see `NTKByParts`.
+    Returns:
+        As many numbers, of the same kind; those that stay are the same objects.
+    Raises:
+        TypeError: an argument has the wrong type.
+        ValueError: a number is too small, or the betas are out of order.
     Example:
         >>> ntk_by_parts((1.0, 0.001), factor=4.0, original_length=4096)
         (1.0, 0.00025)
@@ -130,6 +143,9 @@ def ntk_by_parts(
     Source: Peng et al. 2023, arXiv:2309.00071, section 3.2; written as in transformers 5.24.0,
     modeling_rope_utils.py, _compute_llama3_parameters.
     """
+    _checks.positive("factor", factor)
+    _checks.integer("original_length", original_length, at_least=1)
+    _in_order("beta_slow", beta_slow, "beta_fast", beta_fast)
     scaled = []
     for frequency in frequencies:
         # PyTorch divides a number by a tensor as the tensor's reciprocal times the number.
@@ -169,7 +185,8 @@ class Yarn:
             also reaches features that do not turn. DeepSeek-V3 sets both to 1. Transformers
             ignores either one without the other; DeepSeek's own code, like this, does not.
     Raises:
-        ValueError: a number is too small, the betas are out of order, or `base` is not above 1.
+        TypeError: a field has the wrong type.
+        ValueError: a number is too small, or the betas are out of order.
     Example:
         >>> rule = Yarn(factor=16.0, original_length=4096)
         >>> round(rule.table_factor, 6)
@@ -233,12 +250,25 @@ def yarn(frequencies: Sequence[Any], *, factor: float, low: float, high: float) 
 
     Between the two the change is linear in the index.
 
+    Args:
+        frequencies: one a pair; see `Scaling.scale`.
+        factor: how many times slower the slow pairs turn.
+        low: the index up to which frequencies stay, whole or not; see `yarn_range`.
+        high: the index from which on they are divided.
+    Returns:
+        As many numbers, of the same kind; those that stay are the same objects.
+    Raises:
+        TypeError: `factor`, `low` or `high` is no number.
+        ValueError: `factor` is not above 0, or `high` is below `low`.
     Example:
         >>> yarn((1.0, 1.0, 1.0), factor=4.0, low=0, high=2)
         (1.0, 0.625, 0.25)
 
     Source: transformers 5.24.0, modeling_rope_utils.py, _compute_yarn_parameters.
     """
+    _checks.positive("factor", factor)
+    _checks.number("low", low)
+    _checks.at_least("high", high, low)
     width = high - low or 0.001  # the published code's guard: a step instead of a ramp
     scaled = []
     for k, frequency in enumerate(frequencies):
@@ -266,12 +296,27 @@ def yarn_range(
 ) -> tuple[float, float]:
     """The indices between which YaRN goes over from unchanged frequencies to divided ones.
 
+    Args:
+        dim: the width in the exponent of the frequencies.
+        base: the base they were made with.
+        original_length: the length the model was trained for.
+        beta_fast: see `Yarn`.
+        beta_slow: see `Yarn`.
+        truncate: widen to whole indices.
+    Returns:
+        The lower index and the upper one, within 0 ... dim - 1.
+    Raises:
+        TypeError: an argument has the wrong type.
+        ValueError: a number is too small, the betas are out of order, or `base` is not above 1.
     Example:
         >>> yarn_range(dim=128, base=10_000.0, original_length=4096)
         (20, 46)
 
     Source: transformers 5.24.0, modeling_rope_utils.py, _compute_yarn_parameters.
     """
+    _checks.integer("dim", dim, at_least=1)
+    _checks.integer("original_length", original_length, at_least=1)
+    _in_order("beta_slow", beta_slow, "beta_fast", beta_fast)
     if base <= 1:
         raise ValueError(
             "`base` must be greater than 1 for YaRN, because it cuts where frequencies fall below "
@@ -291,6 +336,14 @@ def yarn_range(
 def yarn_mscale(factor: float, weight: float = 1.0) -> float:
     """0.1 * weight * ln(factor) + 1: how much sharper attention must be in a longer text.
 
+    Args:
+        factor: how many times longer the text may get.
+        weight: of the logarithm; `mscale` and `mscale_all_dim` in `Yarn`.
+    Returns:
+        A Python float; 1 where `factor` is 1 or `weight` 0.
+    Raises:
+        TypeError: an argument is no number.
+        ValueError: `factor` is not above 0.
     Example:
         >>> round(yarn_mscale(40.0, 0.707), 6)
         1.260804
@@ -298,6 +351,8 @@ def yarn_mscale(factor: float, weight: float = 1.0) -> float:
     Source: Peng et al. 2023, arXiv:2309.00071, section 3.4; DeepSeek-V2, modeling_deepseek.py,
     yarn_get_mscale.
     """
+    _checks.positive("factor", factor)
+    _checks.number("weight", weight)
     return 0.1 * weight * math.log(factor) + 1.0
 
 

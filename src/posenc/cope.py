@@ -17,7 +17,7 @@ class Cope:
     """Contextual position encoding.
 
     gate[i, j]     = sigmoid(queries[i] . keys[j] * scale) where i sees j, else 0
-    position[i, j] = min(sum of gate[i, t] over t from j to i, positions - 1)
+    position[i, j] = min(sum of gate[i, t] over t from j to i, length - 1)
     logits[i, j]   = (queries[i] . (keys[j] + embeddings[position[i, j]])) * scale
     scale = 1 / sqrt(dim)
 
@@ -26,14 +26,14 @@ class Cope:
 
     Args:
         dim: width of a head.
-        positions: how many embeddings there are; a count beyond the last one stays there.
+        length: how many embeddings there are; a count beyond the last one stays there.
         gate: what the sigmoid takes: "scaled" logits (the authors' code) or "raw" ones (the text
             of the paper).
     Raises:
         TypeError: a field has the wrong type.
         ValueError: a field has no valid value.
     Example:
-        >>> Cope(dim=64, positions=128).weights
+        >>> Cope(dim=64, length=128).weights
         {'embeddings': (128, 64)}
 
     Source: Golovneva et al. 2024, arXiv:2405.18719, section 4; "scaled" and where the scale
@@ -41,12 +41,12 @@ class Cope:
     """
 
     dim: int
-    positions: int
+    length: int
     gate: Literal["scaled", "raw"] = "scaled"
 
     def __post_init__(self) -> None:
         _checks.integer("dim", self.dim, at_least=1)
-        _checks.integer("positions", self.positions, at_least=1)
+        _checks.integer("length", self.length, at_least=1)
         _checks.one_of("gate", self.gate, ("scaled", "raw"))
 
     @property
@@ -57,10 +57,18 @@ class Cope:
     @property
     def weights(self) -> dict[str, tuple[int, ...]]:
         """The trained array: name and shape."""
-        return {"embeddings": (self.positions, self.dim)}
+        return {"embeddings": (self.length, self.dim)}
 
     def initial_weights(self, seed: int = 0) -> dict[str, np.ndarray]:
-        """Fresh arrays: zeros, whatever the seed.
+        """Fresh arrays: zeros.
+
+        Args:
+            seed: taken as everywhere, and without effect.
+        Returns:
+            {"embeddings": float32 of shape (length, dim)}.
+        Example:
+            >>> Cope(dim=1, length=3).initial_weights()["embeddings"].tolist()
+            [[0.0], [0.0], [0.0]]
 
         Source: facebookresearch/RAM, projects/cope/src/cope/context_position.py.
         """
@@ -77,7 +85,7 @@ class Cope:
     ) -> Float[Array, "*batch heads queries keys"]:
         """How many tokens each query counts from each key up to itself.
 
-        position[i, j] = min(sum of gate[i, t] over visible t from j on, positions - 1)
+        position[i, j] = min(sum of gate[i, t] over visible t from j on, length - 1)
 
         Args:
             queries: features last.
@@ -94,7 +102,7 @@ class Cope:
             ValueError: shapes do not fit each other.
         Example:
             >>> import numpy as np
-            >>> spec = Cope(dim=1, positions=9)
+            >>> spec = Cope(dim=1, length=9)
             >>> zero, at = np.zeros((1, 3, 1)), np.arange(3)
             >>> spec.count(zero, zero, at, at).tolist()
             [[[0.5, 0.0, 0.0], [1.0, 0.5, 0.0], [1.5, 1.0, 0.5]]]
@@ -115,7 +123,7 @@ class Cope:
         gates = attention.sigmoid(logits * self.scale if self.gate == "scaled" else logits)
         gates = xp.where(visible, gates, 0.0)
         counts = xp.flip(_arrays.running_sum(xp.flip(gates, axis=-1)), axis=-1)
-        return xp.clip(counts, None, self.positions - 1)
+        return xp.clip(counts, None, self.length - 1)
 
     def score_term(
         self,
@@ -124,7 +132,7 @@ class Cope:
         query_positions: Int[Array, "*#batch queries"],
         key_positions: Int[Array, "*#batch keys"],
         *,
-        embeddings: Float[Array, "positions dim"],
+        embeddings: Float[Array, "length dim"],
         mask: Bool[Array, "*pairs"] | None = None,
         dtype: Any = None,
     ) -> Float[Array, "*batch heads queries keys"]:
@@ -148,7 +156,7 @@ class Cope:
             ValueError: shapes do not fit each other.
         Example:
             >>> import numpy as np
-            >>> spec = Cope(dim=1, positions=9)
+            >>> spec = Cope(dim=1, length=9)
             >>> x, at = np.ones((1, 2, 1)), np.arange(2)
             >>> ramp = np.arange(9.0)[:, None]    # then the term is the count itself
             >>> spec.score_term(x, x, at, at, embeddings=ramp).round(4).tolist()

@@ -94,12 +94,18 @@ class Deberta:
     def initial_weights(self, seed: int = 0) -> dict[str, np.ndarray]:
         """Fresh arrays: normal with standard deviation 0.02, as the relative embeddings have.
 
+        Args:
+            seed: of the random numbers.
+        Returns:
+            The arrays of `weights`, float32.
+        Example:
+            >>> spec = Deberta(heads=2, dim=8, max_distance=4)
+            >>> spec.initial_weights()["position_keys"].shape
+            (2, 8, 8)
+
         Source: Hugging Face transformers, models/deberta_v2 (initializer_range).
         """
-        return {
-            name: attention.normal(shape, std=0.02, seed=seed + i)
-            for i, (name, shape) in enumerate(self.weights.items())
-        }
+        return attention.normal(self.weights, std=0.02, seed=seed)
 
     def index(
         self,
@@ -159,8 +165,7 @@ class Deberta:
         given = {"position_keys": position_keys, "position_queries": position_queries}
         attention.check_vectors("queries", queries, query_positions, dim=self.dim, heads=self.heads)
         attention.check_vectors("keys", keys, key_positions, dim=self.dim, heads=self.heads)
-        for name, shape in self.weights.items():
-            attention.check_weight(name, given[name], shape, like=queries)
+        attention.check_weights(self.weights, given, like=queries)
         xp = _arrays.namespace(queries, keys)
         work = _arrays.working_dtype(queries)
         back = distances.between(query_positions, key_positions)

@@ -60,7 +60,15 @@ class Decomposed:
         return {"rows": (longest[0], self.dim), "columns": (longest[1], self.dim)}
 
     def initial_weights(self, seed: int = 0) -> dict[str, np.ndarray]:
-        """Fresh arrays: zeros, whatever the seed.
+        """Fresh arrays: zeros.
+
+        Args:
+            seed: taken as everywhere, and without effect.
+        Returns:
+            The arrays of `weights`, float32.
+        Example:
+            >>> Decomposed(dim=1, grid=(2, 2)).initial_weights()["rows"].tolist()
+            [[0.0], [0.0], [0.0]]
 
         Source: facebookresearch/detectron2, modeling/backbone/vit.py (rel_pos_zero_init).
         """
@@ -110,8 +118,7 @@ class Decomposed:
             _checks.integer_positions(name, positions)
         attention.check_vectors("queries", queries, query_positions[..., 0], dim=self.dim)
         attention.check_rows("`key_positions`", key_positions[..., 0], like=queries)
-        for name, shape in self.weights.items():
-            attention.check_weight(name, given[name], shape, like=queries)
+        attention.check_weights(self.weights, given, like=queries)
         xp = _arrays.namespace(queries)
         work = _arrays.working_dtype(queries)
         queries_wide, term = xp.astype(queries, work), 0.0

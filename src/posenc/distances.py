@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from typing import Literal
+
 from posenc import _arrays, _checks
-from posenc._arrays import Array, Int
+from posenc._arrays import Array, Float, Int
+
+Direction = Literal["causal", "symmetric"]
+"""Whether keys ahead of their query are hidden, or count like those behind."""
 
 
 def between(
@@ -68,3 +74,21 @@ def relative(
     # Widened first: 3 - 5 in uint8 would be 254.
     xp, wide = _arrays.namespace(query_positions), _arrays.widest_integer(query_positions)
     return xp.astype(query_positions, wide) - xp.astype(key_positions, wide)
+
+
+def hide_ahead(
+    bias: Float[Array, "*#pairs"], distance: Int[Array, "*#pairs"]
+) -> Float[Array, "*pairs"]:
+    """Minus infinity for keys ahead of their query, which softmax turns into 0.
+
+    Args:
+        bias: any shape.
+        distance: query position minus key position, any shape that broadcasts with it.
+    Returns:
+        The broadcast shape, dtype of `bias`.
+    Example:
+        >>> import numpy as np
+        >>> hide_ahead(np.asarray([-0.5, -0.5]), np.asarray([1, -1])).tolist()
+        [-0.5, -inf]
+    """
+    return _arrays.namespace(bias, distance).where(distance < 0, -math.inf, bias)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from posenc import _arrays, _checks, attention, distances
 from posenc._arrays import Array, Float, Int
-
-Direction = Literal["causal", "symmetric"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +46,7 @@ class Fire:
     width: int = 32
     threshold: float = 512.0
     eps: float = 1e-6
-    direction: Direction = "causal"
+    direction: distances.Direction = "causal"
 
     def __post_init__(self) -> None:
         _checks.integer("heads", self.heads, at_least=1)
@@ -137,8 +134,8 @@ class Fire:
             (2, 2, 2, 2)
         """
         given = (c, multiplier, weight_in, bias_in, weight_out, bias_out)
-        for (name, shape), array in zip(self.weights.items(), given, strict=True):
-            attention.check_weight(name, array, shape, like=query_positions)
+        by_name = dict(zip(self.weights, given, strict=True))
+        attention.check_weights(self.weights, by_name, like=query_positions)
         xp = _arrays.namespace(query_positions)
         work = _arrays.working_dtype(weight_out)
         c, multiplier, weight_in, bias_in, weight_out, bias_out = (
@@ -150,8 +147,8 @@ class Fire:
         hidden = x[..., None] * weight_in + bias_in
         result = xp.where(hidden > 0, hidden, 0.0) @ weight_out.T + bias_out
         if self.direction == "causal":
-            result = xp.where(distance[..., None] < 0, -math.inf, result)
-        return xp.astype(xp.moveaxis(result, -1, -3), xp.float32 if dtype is None else dtype)
+            result = distances.hide_ahead(result, distance[..., None])
+        return xp.astype(_arrays.moveaxis(result, -1, -3), xp.float32 if dtype is None else dtype)
 
 
 def squeezed(

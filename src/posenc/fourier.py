@@ -55,9 +55,19 @@ class FourierFeatures:
         return {"matrix": (self.dim // 2, self.axes)}
 
     def initial_weights(self, seed: int = 0) -> dict[str, np.ndarray]:
-        """The matrix: normal with standard deviation `scale`."""
-        shapes = self.weights.items()
-        return {name: attention.normal(shape, std=self.scale, seed=seed) for name, shape in shapes}
+        """The matrix: normal with standard deviation `scale`.
+
+        Args:
+            seed: of the random numbers.
+        Returns:
+            {"matrix": float32 of shape (dim / 2, axes)}.
+        Example:
+            >>> FourierFeatures(dim=256, axes=2).initial_weights()["matrix"].shape
+            (128, 2)
+
+        Source: Tancik et al. 2020, arXiv:2006.10739, section 5.
+        """
+        return attention.normal(self.weights, std=self.scale, seed=seed)
 
     def encode(
         self,
@@ -176,9 +186,9 @@ class Nerf:
             angle = (angle - 2 * xp.round(angle / 2)) * math.pi
         waves = xp.stack([xp.sin(angle), xp.cos(angle)], axis=-1)  # (*points, octaves, axes, 2)
         if self.grouping == "frequency":
-            waves = xp.moveaxis(waves, -1, -2)
+            waves = _arrays.moveaxis(waves, -1, -2)
         else:
-            waves = xp.moveaxis(waves, -2, -3)
+            waves = _arrays.moveaxis(waves, -2, -3)
         features = xp.reshape(waves, (*points.shape[:-1], 2 * self.octaves * self.axes))
         if self.include_input:
             features = xp.concat([points, features], axis=-1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from typing import Any, Literal
@@ -93,7 +94,7 @@ def geometric(dim: int, base: float = 10_000.0, *, spacing: Spacing = "paper") -
 
 
 def geometric_float32(
-    dim: int, base: float, *, torch_rounding: bool = False
+    dim: int, base: float, *, pairs: int | None = None, torch_rounding: bool = False
 ) -> tuple[Float32Frequency, ...]:
     """The frequencies of `geometric` as Hugging Face transformers rounds them.
 
@@ -105,6 +106,8 @@ def geometric_float32(
     Args:
         dim: the width in the exponent.
         base: Hugging Face calls it rope_theta.
+        pairs: how many to make, the fastest ones; all by default. PyTorch rounds the last few
+            powers of an array differently, so it matters how many are taken at once.
         torch_rounding: let PyTorch take the power; without it, the nearest float32.
     Returns:
         dim / 2 NumPy float32 scalars. Arithmetic with Python floats keeps them float32.
@@ -114,7 +117,8 @@ def geometric_float32(
 
     Source: transformers 5.24.0, models/llama/modeling_llama.py, LlamaRotaryEmbedding.
     """
-    exponents = np.arange(0, dim, 2, dtype=np.float32) / np.float32(dim)
+    pairs = (dim + 1) // 2 if pairs is None else pairs
+    exponents = np.arange(0, 2 * pairs, 2, dtype=np.float32) / np.float32(dim)
     if torch_rounding:
         powers = _torch_powers(base, exponents.tolist())
     else:
@@ -137,10 +141,10 @@ def geometric_like(frequencies: Sequence[Any], *, dim: int, base: float) -> tupl
     """
     first = frequencies[0]
     if isinstance(first, Float32Frequency):
-        made = geometric_float32(dim, base, torch_rounding=first.torch_rounding)
-    else:
-        made = geometric(dim, base)
-    return made[: len(frequencies)]
+        return geometric_float32(
+            dim, base, pairs=len(frequencies), torch_rounding=first.torch_rounding
+        )
+    return geometric(dim, base)[: len(frequencies)]
 
 
 def constant(number: float, *, like: Sequence[Any]) -> Any:
@@ -166,6 +170,14 @@ def divided(frequency: Any, by: float, *, rounded_once: bool = False) -> Any:
     if rounded_once and isinstance(frequency, Float32Frequency):
         return 1 / (by * frequency.power)
     return frequency / by
+
+
+def multiplied(frequency: float, by: float) -> float:
+    """A frequency times a number; a `Frequency` stays one and keeps its 32 digits."""
+    if not isinstance(frequency, Frequency):
+        return frequency * by
+    with localcontext(prec=_DIGITS):
+        return _nearest((Decimal(frequency) + Decimal(frequency.tail)) * Decimal(by))
 
 
 def _torch_powers(base: float, exponents: list[float]) -> list[float]:
@@ -195,6 +207,4 @@ def wavelengths(frequencies: tuple[float, ...]) -> tuple[float, ...]:
         >>> [round(length, 4) for length in wavelengths(geometric(4))]
         [6.2832, 628.3185]
     """
-    from math import inf, tau
-
-    return tuple(tau / frequency if frequency else inf for frequency in frequencies)
+    return tuple(math.tau / w if w else math.inf for w in frequencies)

@@ -12,7 +12,6 @@ from posenc import _arrays, _checks, attention, distances
 from posenc._arrays import Array, Float, Int
 
 Form = Literal["log", "power"]
-Direction = Literal["causal", "symmetric"]
 
 _SMALLEST = 0.01  # of both weights: megatron/mpu/layers.py, eps
 _LARGEST_POWER = 2.0  # beyond it the kernel is no longer conditionally positive definite
@@ -50,7 +49,7 @@ class Kerple:
 
     heads: int
     form: Form = "log"
-    direction: Direction = "causal"
+    direction: distances.Direction = "causal"
 
     def __post_init__(self) -> None:
         _checks.integer("heads", self.heads, at_least=1)
@@ -139,8 +138,9 @@ class Kerple:
         Returns:
             The broadcast shape, float32.
         Raises:
-            TypeError: positions are no arrays of integers, or weights hold no floats.
-            ValueError: weights have the wrong shape, or a position lies beyond 2**31.
+            TypeError: positions or `head` are no arrays of integers, or weights hold no floats.
+            ValueError: weights have the wrong shape, a position lies beyond 2**31, or there is
+                no such head.
         Example:
             >>> import numpy as np
             >>> one = np.asarray([1.0])
@@ -148,14 +148,15 @@ class Kerple:
             >>> float(code.score(np.asarray(9), np.asarray(2), np.asarray(0), r1=one, r2=one))
             -7.0
         """
+        xp = _arrays.namespace(query_positions, key_positions, head)
         self._check(r1, r2, like=query_positions)
-        xp = _arrays.namespace(query_positions)
+        _checks.head(head, self.heads)
+        head = _arrays.signed(head)  # PyTorch takes uint8 for a mask
         distance = distances.relative(query_positions, key_positions)
         return xp.astype(self._penalty(distance, r1[head], r2[head]), xp.float32)
 
     def _check(self, r1: Array, r2: Array, *, like: Array) -> None:
-        for name, array in (("r1", r1), ("r2", r2)):
-            attention.check_weight(name, array, self.weights[name], like=like)
+        attention.check_weights(self.weights, {"r1": r1, "r2": r2}, like=like)
 
     def _penalty(self, distance: Array, r1: Array, r2: Array) -> Array:
         xp, work = _arrays.namespace(distance), _arrays.working_dtype(r1)
@@ -168,7 +169,7 @@ class Kerple:
             shape = xp.where(far > 0, far, 1.0) ** within(r2, _SMALLEST, _LARGEST_POWER)
             shape = xp.where(far > 0, shape, 0.0)
         result = 0.0 - within(r1, _SMALLEST) * shape  # a minus sign alone would give -0
-        return xp.where(distance < 0, -math.inf, result) if self.direction == "causal" else result
+        return distances.hide_ahead(result, distance) if self.direction == "causal" else result
 
 
 def within(x: Float[Array, "*shape"], low: float, high: float = math.inf) -> Float[Array, "*shape"]:
@@ -186,14 +187,4 @@ def within(x: Float[Array, "*shape"], low: float, high: float = math.inf) -> Flo
     """
     xp = _arrays.namespace(x)
     clipped = xp.where(x < low, low, xp.where(x > high, high, x))
-    return _without_gradient(clipped) + (x - _without_gradient(x))
-
-
-def _without_gradient(x: Array) -> Array:
-    if _arrays.is_torch(x):
-        return x.detach()
-    if _arrays.is_jax(x):
-        import jax
-
-        return jax.lax.stop_gradient(x)
-    return x
+    return _arrays.without_gradient(clipped) + (x - _arrays.without_gradient(x))

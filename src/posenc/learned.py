@@ -138,9 +138,7 @@ def look_up(
     _checks.integer_positions(name, positions)
     if not _arrays.is_floating(table):
         raise TypeError(f"`table` must hold floating-point numbers; got {table.dtype}.")
-    rows, dim = table.shape
-    if not str(positions.dtype).endswith(("32", "64")):
-        positions = xp.astype(positions, xp.int32)
+    rows, positions = table.shape[0], _arrays.signed(positions)
     inside = (positions >= -offset) & (positions < rows - offset)
     looked_at = _arrays.readable(inside)
     if looked_at and not bool(xp.all(inside)):
@@ -150,8 +148,7 @@ def look_up(
             f"{int(xp.min(positions))} to {int(xp.max(positions))}."
         )
     row = xp.astype(xp.where(inside, positions, 0), xp.int32) + offset
-    vectors = xp.take(table, xp.reshape(row, (-1,)), axis=0)
-    vectors = xp.reshape(vectors, (*positions.shape, dim))
+    vectors = attention.rows(table, row)
     if not looked_at:
         vectors = xp.where(inside[..., None], vectors, math.nan)
     return vectors if dtype is None else xp.astype(vectors, dtype)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from posenc import _arrays, _checks, grids, rotary
+from posenc import _arrays, _checks, attention, grids, rotary
 from posenc._arrays import Array, Float, Num
 
 
@@ -104,7 +104,7 @@ class MixedRotary:
         Returns:
             Two arrays of shape (*batch, heads, length, dim / 2).
         Raises:
-            TypeError: `positions` is no array of positions.
+            TypeError: `positions` is no array of positions, or `frequencies` holds no floats.
             ValueError: `positions` has no two coordinates, or `frequencies` another shape.
         Example:
             >>> spec = MixedRotary(dim=4, heads=1)
@@ -116,18 +116,12 @@ class MixedRotary:
         Source: Heo et al. 2024, arXiv:2403.13298, section 3.3.
         """
         grids.check_coordinates(positions, 2)
-        xp = _arrays.namespace(positions, frequencies)
-        (shape,) = self.weights.values()
-        if tuple(frequencies.shape) != shape:
-            raise ValueError(
-                f"`frequencies` must have shape {shape}, one for each axis, head and pair; "
-                f"got {tuple(frequencies.shape)}."
-            )
+        attention.check_weights(self.weights, {"frequencies": frequencies}, like=positions)
         if positions.ndim < 2:
             raise ValueError(
                 f"`positions` must have shape (*batch, length, 2); got {tuple(positions.shape)}."
             )
-        work = _arrays.widest_float(positions)
+        xp, work = _arrays.namespace(positions), _arrays.widest_float(positions)
         steps = xp.astype(positions, work)[..., None, :, :]  # *batch, 1, length, axis
         turning = xp.astype(frequencies, work)
         one, other = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from posenc import _checks, spec
+from posenc import _checks, evaluation, spec
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,10 +75,10 @@ def figure(encoding: Any, picture: Picture = "matrix", *, length: int = 128) -> 
 def _waves(drawing: Figure, encoding: Any, length: int) -> None:
     axes = drawing.subplots()
     positions = np.arange(length)
-    if spec.family(encoding) == "bias":
+    if evaluation.family(encoding) == "bias":
         _bias_curves(axes, encoding, length)
         return
-    rows = spec.rows(encoding, positions)
+    rows = evaluation.rows(encoding, positions)
     columns = np.unique(np.linspace(0, rows.shape[1] - 1, min(6, rows.shape[1])).astype(int))
     for column, (colour, style) in zip(columns, _LINES, strict=False):
         axes.plot(positions, rows[:, column], color=colour, linestyle=style, label=f"{column}")
@@ -87,23 +87,23 @@ def _waves(drawing: Figure, encoding: Any, length: int) -> None:
 
 
 def _matrix(drawing: Figure, encoding: Any, length: int) -> None:
-    if spec.family(encoding) == "bias":
+    if evaluation.family(encoding) == "bias":
         _similarity(drawing, encoding, length)
         return
-    rows = spec.rows(encoding, np.arange(length))
+    rows = evaluation.rows(encoding, np.arange(length))
     _heat(drawing, drawing.subplots(), rows, xlabel="feature", ylabel="position", label="value")
 
 
 def _similarity(drawing: Figure, encoding: Any, length: int) -> None:
     positions = np.arange(length)
-    if spec.family(encoding) == "bias":
-        bias = spec.bias(encoding, positions, positions)
+    if evaluation.family(encoding) == "bias":
+        bias = evaluation.bias(encoding, positions, positions)
         heads = np.unique(np.linspace(0, len(bias) - 1, min(3, len(bias))).astype(int))
         for head, axes in zip(heads, np.atleast_1d(drawing.subplots(1, len(heads))), strict=True):
             axes.set_title(f"head {head}", fontsize=9)
             _heat(drawing, axes, bias[head], xlabel="key", ylabel="query", label="bias")
         return
-    rows = spec.rows(encoding, positions)
+    rows = evaluation.rows(encoding, positions)
     _heat(
         drawing,
         drawing.subplots(),
@@ -116,11 +116,11 @@ def _similarity(drawing: Figure, encoding: Any, length: int) -> None:
 
 def _decay(drawing: Figure, encoding: Any, length: int) -> None:
     axes = drawing.subplots()
-    if spec.family(encoding) == "bias":
+    if evaluation.family(encoding) == "bias":
         _bias_curves(axes, encoding, length)
         return
     # For both families rows(p) . rows(q) depends on p - q alone, so one row tells all.
-    rows = spec.rows(encoding, np.arange(length))
+    rows = evaluation.rows(encoding, np.arange(length))
     axes.plot(np.arange(length), rows @ rows[0], color=_LINES[0][0])
     axes.axhline(0, color="#999999", linewidth=0.8)
     axes.set(xlabel="gap between two positions", ylabel="dot product")
@@ -128,7 +128,7 @@ def _decay(drawing: Figure, encoding: Any, length: int) -> None:
 
 def _bias_curves(axes: Axes, encoding: Any, length: int) -> None:
     last = np.asarray([length - 1])  # this query sees every key
-    bias = spec.bias(encoding, last, np.arange(length))[:, 0, ::-1]
+    bias = evaluation.bias(encoding, last, np.arange(length))[:, 0, ::-1]
     heads = np.unique(np.linspace(0, len(bias) - 1, min(len(_LINES), len(bias))).astype(int))
     for head, (colour, style) in zip(heads, _LINES, strict=False):
         axes.plot(np.arange(length), bias[head], color=colour, linestyle=style, label=f"{head}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -69,9 +70,11 @@ class Rotary:
         _checks.positive("base", self.base)
         _checks.one_of("layout", self.layout, ("half", "interleaved"))
         _checks.one_of("exponent", self.exponent, ("rotary", "head"))
-        if self.scaling is not None and not hasattr(self.scaling, "scale"):
+        if self.scaling is not None and (
+            isinstance(self.scaling, type) or not isinstance(self.scaling, Scaling)
+        ):
             raise TypeError(
-                "`scaling` must be a rule of posenc.scaling, for example Linear(factor=4.0); "
+                "`scaling` must be a rule such as posenc.Linear(factor=4.0) or posenc.Yarn(...); "
                 f"got {self.scaling!r}."
             )
         unscaled = frequencies.geometric(self.width, self.base)[: self.turned // 2]
@@ -110,7 +113,8 @@ class Rotary:
         Args:
             positions: where the tokens stand, any shape; integers, float32 or float64.
             length: tokens in the whole text, cached ones included; only dynamic NTK and
-                LongRoPE look at it. Without it they act as within the original length.
+                LongRoPE look at it. Without it they act as within the original length, and
+                positions beyond that are refused where they can be looked at.
             precision: "exact", or "float32" for the arithmetic of Hugging Face transformers,
                 operation for operation: wrong by up to 1e-2 at position 131,072, as there.
             dtype: of the result; float32 by default. The cast to it is the last step.
@@ -118,7 +122,8 @@ class Rotary:
             Two arrays: shape of `positions` with one more axis, one entry a pair.
         Raises:
             TypeError: `positions` is no array of positions.
-            ValueError: a position lies beyond 2**31, or `precision` is unknown.
+            ValueError: a position lies beyond 2**31, `precision` is unknown, or the scaling needs
+                a `length` that is not given.
         Example:
             >>> import numpy as np
             >>> cos, sin = Rotary(dim=8).table(np.arange(6).reshape(2, 3))
@@ -128,9 +133,12 @@ class Rotary:
         Source: Su et al. 2021, arXiv:2104.09864, section 3.4.2.
         """
         _checks.one_of("precision", precision, ("exact", "float32"))
-        if length is not None:
+        if length is None:
+            _refuse_long_text(self, positions)
+        else:
+            if not isinstance(length, bool | float):
+                length = operator.index(length)  # of torch.compile's symbol, one plain number
             _checks.integer("length", length, at_least=0)
-            length = operator.index(length)  # where torch.compile has a symbol, one plain number
         xp = _arrays.namespace(positions)
         if precision == "exact":
             turning = self.frequencies if length is None else self.frequencies_at(length)
@@ -201,8 +209,26 @@ def _frequencies(spec: Rotary, length: int | None) -> tuple[float, ...]:
 
 @_arrays.not_traced
 def _frequencies_float32(spec: Rotary, length: int | None, torch_rounding: bool) -> list[float]:
-    unscaled = frequencies.geometric_float32(spec.width, spec.base, torch_rounding=torch_rounding)
-    return [float(w) for w in _scaled(spec, unscaled[: spec.turned // 2], length)]
+    unscaled = frequencies.geometric_float32(
+        spec.width, spec.base, pairs=spec.turned // 2, torch_rounding=torch_rounding
+    )
+    return [float(w) for w in _scaled(spec, unscaled, length)]
+
+
+def _refuse_long_text(spec: Rotary, positions: Array) -> None:
+    """Refuse positions beyond the original length where the turning depends on how far beyond."""
+    limit = None if spec.scaling is None else spec.scaling.original_length
+    if limit is None or math.prod(positions.shape) == 0 or not _arrays.readable(positions):
+        return
+    last = _arrays.namespace(positions).max(_arrays.signed(positions))
+    if not _arrays.readable(last) or int(last) < limit:
+        return
+    if spec.frequencies_at(limit + 1) != spec.frequencies:
+        raise ValueError(
+            f"`length` must be given for positions beyond {limit - 1}, because "
+            f"{type(spec.scaling).__name__} turns by the length of the whole text; got position "
+            f"{int(last)} and no length."
+        )
 
 
 def _scaled(spec: Rotary, unscaled: Sequence[Any], length: int | None) -> tuple[Any, ...]:

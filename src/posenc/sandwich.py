@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from posenc import _arrays, _checks, angles, distances, frequencies
 from posenc._arrays import Array, Float, Int
-
-Direction = Literal["causal", "symmetric"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +22,7 @@ class Sandwich:
     Args:
         heads: how many query heads.
         dim: width of the sinusoidal vectors, of dim / 2 terms each.
-        first: where k starts: 1 (NeMo) or 0 (the vectors of the 2017 Transformer).
+        start: where k starts: 1 (NeMo) or 0 (the vectors of the 2017 Transformer).
         base: geometric range of the wavelengths.
         direction: "causal" (keys ahead of their query get minus infinity) or "symmetric" (the
             distance counts without its sign).
@@ -44,9 +41,9 @@ class Sandwich:
 
     heads: int
     dim: int = 128
-    first: Literal[0, 1] = 1
+    start: Literal[0, 1] = 1
     base: float = 10_000.0
-    direction: Direction = "causal"
+    direction: distances.Direction = "causal"
     frequencies: tuple[float, ...] = field(init=False, repr=False, compare=False)
     """Radians per position, one Python float for each term."""
     divisors: tuple[float, ...] = field(init=False, repr=False, compare=False)
@@ -55,11 +52,11 @@ class Sandwich:
     def __post_init__(self) -> None:
         _checks.integer("heads", self.heads, at_least=1)
         _checks.even("dim", self.dim)
-        _checks.one_of("first", self.first, (0, 1))
+        _checks.one_of("start", self.start, (0, 1))
         _checks.positive("base", self.base)
         _checks.one_of("direction", self.direction, ("causal", "symmetric"))
         turning = frequencies.geometric(self.dim, self.base)
-        if self.first == 1:
+        if self.start == 1:
             slowest = frequencies.geometric(4, self.base, spacing="endpoint")[1]  # 1 / base
             turning = (*turning[1:], slowest)
         object.__setattr__(self, "frequencies", turning)
@@ -96,7 +93,7 @@ class Sandwich:
         # Rounding would leave a speck at distance 0.
         result = xp.where(distance == 0, 0.0, result - len(self.frequencies))
         if self.direction == "causal":
-            result = xp.where(distance < 0, -math.inf, result)
+            result = distances.hide_ahead(result, distance)
         divisor = _arrays.constant(self.divisors, like=distance, dtype=wide)[:, None, None]
         result = result[..., None, :, :] / divisor
         return xp.astype(result, xp.float32 if dtype is None else dtype)
@@ -127,8 +124,4 @@ def similarity(
     xp, wide = _arrays.namespace(query_positions), _arrays.widest_float(query_positions)
     queries = xp.concat(angles.cos_sin(query_positions, frequencies, dtype=wide), axis=-1)
     keys = xp.concat(angles.cos_sin(key_positions, frequencies, dtype=wide), axis=-1)
-    keys = xp.matrix_transpose(keys)
-    if _arrays.is_jax(keys):
-        # GPUs and TPUs would multiply float32 in fewer bits.
-        return xp.matmul(queries, keys, precision="highest")
-    return queries @ keys
+    return _arrays.matmul(queries, xp.matrix_transpose(keys))

@@ -17,7 +17,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from posenc import _checks
-from posenc.frequencies import constant, divided, geometric_like
+from posenc.frequencies import Float32Frequency, constant, divided, geometric_like
 
 
 @runtime_checkable
@@ -62,6 +62,7 @@ class Linear:
     Args:
         factor: how many times longer the text may get.
     Raises:
+        TypeError: `factor` is no number.
         ValueError: `factor` is below 1.
     Example:
         >>> Linear(factor=4.0).scale((1.0, 0.5), dim=4, base=4.0)
@@ -88,12 +89,21 @@ class Linear:
 def linear(frequencies: Sequence[Any], *, factor: float) -> tuple[Any, ...]:
     """Divide every frequency by `factor`.
 
+    Args:
+        frequencies: one a pair; see `Scaling.scale`.
+        factor: how many times slower every pair turns.
+    Returns:
+        As many numbers, of the same kind.
+    Raises:
+        TypeError: `factor` is no number.
+        ValueError: `factor` is not above 0.
     Example:
         >>> linear((1.0, 0.5), factor=2.0)
         (0.5, 0.25)
 
     Source: Chen et al. 2023, arXiv:2306.15595, section 2.3.
     """
+    _checks.positive("factor", factor)
     return tuple(divided(frequency, factor) for frequency in frequencies)
 
 
@@ -107,6 +117,7 @@ class NTK:
         factor: how much slower the slowest pair turns; Hunyuan's configs call it alpha. Pairs in
             between slow less, so the text may get less than `factor` times longer.
     Raises:
+        TypeError: `factor` is no number.
         ValueError: `factor` is below 1.
     Example:
         >>> [round(w, 6) for w in NTK(factor=4.0).scale((1.0, 0.1, 0.01), dim=6, base=1000.0)]
@@ -133,6 +144,16 @@ class NTK:
 def ntk(frequencies: Sequence[Any], *, dim: int, base: float, factor: float) -> tuple[Any, ...]:
     """As many frequencies as are given, of the base that slows the slowest pair by `factor`.
 
+    Args:
+        frequencies: one a pair; see `Scaling.scale`.
+        dim: the width in their exponent.
+        base: the base they were made with.
+        factor: how many times slower the slowest pair turns.
+    Returns:
+        As many numbers, of the same kind.
+    Raises:
+        TypeError: `factor` is no number.
+        ValueError: `factor` is not above 0.
     Example:
         >>> [round(w, 6) for w in ntk((1.0, 0.01), dim=4, base=10_000.0, factor=2.0)]
         [1.0, 0.005]
@@ -145,17 +166,30 @@ def ntk(frequencies: Sequence[Any], *, dim: int, base: float, factor: float) -> 
 def ntk_base(base: float, *, dim: int, factor: float) -> float:
     """The base under which the slowest of dim / 2 pairs turns `factor` times slower.
 
+    base * factor ** (dim / (dim - 2))
+
+    Args:
+        base: the one to enlarge.
+        dim: the width in the exponent of the frequencies.
+        factor: how many times slower the slowest pair turns.
+    Returns:
+        The larger base, a Python float.
+    Raises:
+        TypeError: `factor` is no number.
+        ValueError: `factor` is not above 0.
     Example:
         >>> round(ntk_base(10_000.0, dim=128, factor=4.0), 6)
         40889.942432
 
     Source: Peng et al. 2023, arXiv:2309.00071, section 3.1.
     """
+    single = type(factor) is np.float32  # the growth that DynamicNTK takes in float32
+    _checks.positive("factor", float(factor) if single else factor)
     if dim == 2:  # the only pair is the fastest one, which turns alike under every base
         return base
     power = float(factor) ** (dim / (dim - 2))
     # PyTorch takes the power of a single float32 in float64 and rounds it once.
-    return float(base * (np.float32(power) if type(factor) is np.float32 else power))
+    return float(base * (np.float32(power) if single else power))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,6 +206,7 @@ class DynamicNTK:
         factor: 1 is the YaRN paper's form, which grows by length / original_length. Transformers'
             "dynamic" grows `factor` times as fast.
     Raises:
+        TypeError: `original_length` is no integer, or `factor` no number.
         ValueError: `original_length` or `factor` is below 1.
     Example:
         >>> rule = DynamicNTK(original_length=100)
@@ -210,6 +245,14 @@ class DynamicNTK:
 def dynamic_factor(length: float, *, original_length: int, factor: float = 1.0) -> float:
     """The factor that dynamic NTK gives to `ntk` for a text of `length` tokens; never below 1.
 
+    factor * length / original_length - (factor - 1)
+
+    Args:
+        length: tokens in the whole text, cached ones included.
+        original_length: up to here the factor is 1.
+        factor: how fast it grows beyond; see `DynamicNTK`.
+    Returns:
+        The factor, of the kind of `length`: a float, or a NumPy float32.
     Example:
         >>> dynamic_factor(8192, original_length=4096, factor=2.0)
         3.0
@@ -241,7 +284,7 @@ class LongRope:
         dynamic: let the numbers of long texts grow from 1 at the original length to
             `long_factors` at `factor` times it, as a variant in Microsoft's code does.
     Raises:
-        TypeError: the factors are no tuples of numbers.
+        TypeError: a field has the wrong type; the factors must be tuples of numbers.
         ValueError: a number is not positive, the two tuples differ in length, or do not fit the
             number of pairs.
     Example:
@@ -312,6 +355,14 @@ class LongRope:
 def longrope(frequencies: Sequence[Any], *, factors: Sequence[float]) -> tuple[Any, ...]:
     """Divide each frequency by its own factor.
 
+    Args:
+        frequencies: one a pair; see `Scaling.scale`.
+        factors: one number a pair.
+    Returns:
+        As many numbers, of the same kind.
+    Raises:
+        TypeError: a factor is no number.
+        ValueError: there are more or fewer factors than frequencies, or one is not above 0.
     Example:
         >>> longrope((1.0, 0.5), factors=(1.0, 4.0))
         (1.0, 0.125)
@@ -323,6 +374,8 @@ def longrope(frequencies: Sequence[Any], *, factors: Sequence[float]) -> tuple[A
             "`factors` must have one number a pair, so that each finds its own; got "
             f"{len(factors)} for {len(frequencies)} pairs."
         )
+    for k, factor in enumerate(factors):
+        _checks.positive(f"factors[{k}]", factor)
     return tuple(
         divided(w, factor, rounded_once=True)
         for w, factor in zip(frequencies, factors, strict=True)
@@ -344,6 +397,7 @@ class Proportional:
             take 0.25; partial_rotary_factor in configs.
         factor: how many times slower they turn.
     Raises:
+        TypeError: a field is no number.
         ValueError: `fraction` lies outside 0 ... 1, or `factor` is below 1.
     Example:
         >>> Proportional(fraction=0.5).scale((1.0, 0.1, 0.01, 0.001), dim=8, base=10_000.0)
@@ -374,6 +428,10 @@ class Proportional:
     ) -> tuple[Any, ...]:
         """The fastest frequencies divided by `factor`, the others zero."""
         turning = int(self.fraction * dim // 2)
+        # Made anew, for in float32 it matters how many powers PyTorch takes at once.
+        if turning and isinstance(frequencies[0], Float32Frequency):
+            fast = geometric_like(frequencies[:turning], dim=dim, base=base)
+            frequencies = (*fast, *frequencies[turning:])
         return proportional(frequencies, turning=turning, factor=self.factor)
 
 
@@ -382,12 +440,23 @@ def proportional(
 ) -> tuple[Any, ...]:
     """Divide the first `turning` frequencies by `factor`, and set the others to zero.
 
+    Args:
+        frequencies: one a pair; see `Scaling.scale`.
+        turning: how many of them, the fastest ones, still turn.
+        factor: how many times slower they turn.
+    Returns:
+        As many numbers, of the same kind.
+    Raises:
+        TypeError: `turning` is no integer, or `factor` no number.
+        ValueError: `turning` is below 0, or `factor` not above 0.
     Example:
         >>> proportional((1.0, 0.1, 0.01), turning=2)
         (1.0, 0.1, 0.0)
 
     Source: Barbero et al. 2024, arXiv:2410.06205, appendix D.
     """
+    _checks.integer("turning", turning, at_least=0)
+    _checks.positive("factor", factor)
     return tuple(divided(w, factor) if k < turning else 0.0 for k, w in enumerate(frequencies))
 
 

@@ -68,6 +68,14 @@ class Shaw:
     def initial_weights(self, seed: int = 0) -> dict[str, np.ndarray]:
         """Fresh arrays: uniform within sqrt(6 / (rows + dim)) of 0 (Glorot).
 
+        Args:
+            seed: of the random numbers.
+        Returns:
+            The arrays of `weights`, float32.
+        Example:
+            >>> Shaw(dim=64, max_distance=2).initial_weights()["key_table"].shape
+            (5, 64)
+
         Source: tensorflow/tensor2tensor, layers/common_attention.py, where the tables have no
         initialiser of their own, and TensorFlow's is this one.
         """
@@ -194,6 +202,6 @@ class Shaw:
         work = _arrays.working_dtype(probabilities)
         # Queries go first, so that the vectors of a query serve all its heads (section 3.3).
         vectors = attention.rows(xp.astype(value_table, work), index)
-        heads_last = xp.moveaxis(xp.astype(probabilities, work), -3, -2)
-        term = xp.moveaxis(xp.matmul(heads_last, vectors), -3, -2)
+        heads_last = _arrays.moveaxis(xp.astype(probabilities, work), -3, -2)
+        term = _arrays.moveaxis(xp.matmul(heads_last, vectors), -3, -2)
         return xp.astype(term, probabilities.dtype if dtype is None else dtype)

@@ -67,6 +67,11 @@ class Sinusoidal:
         _checks.one_of("spacing", self.spacing, ("paper", "endpoint"))
         _checks.one_of("first", self.first, ("sin", "cos"))
         _checks.integer("offset", self.offset)
+        if abs(self.offset) > _checks.LAST_POSITION:
+            raise ValueError(
+                "`offset` must lie within 2**31 of 0, the range of positions; "
+                f"got offset={self.offset}."
+            )
         if self.dim % 2 and self.odd == "trim" and self.spacing == "endpoint":
             raise ValueError(
                 "an odd `dim` with spacing='endpoint' must be padded (odd='pad'), because its "
@@ -88,7 +93,7 @@ class Sinusoidal:
             Shape of `positions` with one more axis of `dim` features.
         Raises:
             TypeError: `positions` is no array of positions.
-            ValueError: a position lies beyond 2**31.
+            ValueError: a position lies beyond 2**31, or does once `offset` is added.
         Example:
             >>> import numpy as np
             >>> Sinusoidal(dim=4, layout="half").encode(np.arange(8).reshape(2, 4)).shape
@@ -96,7 +101,7 @@ class Sinusoidal:
         """
         _checks.real_positions("positions", positions)
         return encode(
-            positions + self.offset if self.offset else positions,
+            _moved(positions, self.offset) if self.offset else positions,
             self.frequencies,
             width=self.dim,
             layout=self.layout,
@@ -187,6 +192,10 @@ def encode(
         dtype: of the result; float32 by default.
     Returns:
         Shape of `positions` with one more axis of `width` features.
+    Raises:
+        TypeError: `positions` is no array of positions.
+        ValueError: a position lies beyond 2**31, the frequencies do not fill `width`, or
+            `layout` or `first` is unknown.
     Example:
         >>> import numpy as np
         >>> encode(np.asarray([0]), (1.0, 0.5), width=4, layout="half").tolist()
@@ -195,6 +204,10 @@ def encode(
     Source: Vaswani et al. 2017, arXiv:1706.03762, section 3.5; widths one off: Hugging Face
     transformers, models/marian (drops), tensor2tensor, layers/common_attention.py (pads).
     """
+    _checks.one_of("layout", layout, ("interleaved", "half"))
+    _checks.one_of("first", first, ("sin", "cos"))
+    full = 2 * len(frequencies)
+    _checks.one_of("width", width, (full - 1, full, full + 1))
     xp = _arrays.namespace(positions)
     cos, sin = angles.cos_sin(positions, frequencies, dtype=dtype)
     one, other = (sin, cos) if first == "sin" else (cos, sin)
@@ -202,6 +215,24 @@ def encode(
     if vectors.shape[-1] < width:
         vectors = xp.concat([vectors, xp.zeros_like(vectors[..., :1])], axis=-1)
     return vectors
+
+
+def _moved(positions: Array, offset: int) -> Array:
+    """Positions plus `offset`: beyond 2**31 refused, or where that cannot be seen NaN later."""
+    xp, last = _arrays.namespace(positions), _checks.LAST_POSITION
+    floating = _arrays.is_floating(positions)
+    # Widened first: 255 + 2 in uint8 would be 1.
+    wide = _arrays.widest_float(positions) if floating else _arrays.widest_integer(positions)
+    positions = xp.astype(_arrays.signed(positions), wide)
+    low, high = max(-last, -last - offset), min(last, last - offset)
+    inside = (positions >= low) & (positions <= high)
+    if _arrays.readable(inside) and not bool(xp.all(inside)):
+        raise ValueError(
+            f"`positions` must lie within {low} .. {high}, because with offset={offset} they "
+            "would leave the range in which results are exact; got values from "
+            f"{int(xp.min(positions))} to {int(xp.max(positions))}."
+        )
+    return xp.where(inside, positions + offset, -last - 1)
 
 
 def _join(one: Array, other: Array, layout: Layout) -> Array:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import difflib
 import json
 from collections.abc import Mapping
 from typing import Any
-
-import numpy as np
 
 from posenc import by_parts, scaling
 from posenc.alibi import Alibi
@@ -88,10 +87,6 @@ _KINDS = ENCODINGS | SCALINGS | ADJUSTMENTS
 _NAMES = {cls: name for name, cls in _KINDS.items()}
 
 
-LARGEST = 50_000_000
-"""How many numbers `rows` and `bias` give at most."""
-
-
 def to_data(spec: Any) -> dict[str, Any]:
     """An encoding or scaling as plain data: its kind, then every field.
 
@@ -133,7 +128,9 @@ def from_data(data: Mapping[str, Any]) -> Any:
         raise TypeError(f"a spec must be a mapping with a 'kind'; got {type(data).__name__}.")
     kind = data.get("kind")
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise ValueError(f"'kind' must be one of {', '.join(_KINDS)}; got {kind!r}.")
+        near = difflib.get_close_matches(str(kind), _KINDS, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"'kind' must be one of {', '.join(_KINDS)}; got {kind!r}.{hint}")
     fields = {f.name: f for f in dataclasses.fields(_KINDS[kind]) if f.init}
     given = {name: value for name, value in data.items() if name != "kind"}
     if unknown := [name for name in given if name not in fields]:
@@ -193,6 +190,8 @@ def parse(text: str) -> Any:
 def read(text: str) -> Any:
     """The plain data in the short text of the command, or in JSON; nothing is built yet.
 
+    Raises:
+        ValueError: `text` cannot be read.
     Example:
         >>> read("sinusoidal:dim=4,layout=half")
         {'kind': 'sinusoidal', 'dim': 4, 'layout': 'half'}
@@ -219,99 +218,6 @@ def to_text(spec: Any) -> str:
     """
     kind, _, rest = _call(spec).partition("(")
     return f"{kind}:{rest[:-1]}"
-
-
-def family(encoding: Any) -> str:
-    """How an encoding enters a model: "absolute", "rotary", "bias", or "other".
-
-    absolute   `encode` gives vectors that are added to embeddings
-    rotary     `table` and `rotate` turn queries and keys
-    bias       `bias` is added to attention scores
-    other      it needs more than positions, for example the queries themselves
-
-    Raises:
-        TypeError: `encoding` is none of the encodings that posenc knows.
-    Example:
-        >>> family(Rotary(dim=8))
-        'rotary'
-    """
-    if type(encoding) not in ENCODINGS.values():
-        raise TypeError(
-            "`encoding` must be an encoding of posenc, for example Sinusoidal(dim=4); "
-            f"got {type(encoding).__name__}."
-        )
-    methods = {"encode": "absolute", "table": "rotary", "bias": "bias"}
-    return next((name for method, name in methods.items() if hasattr(encoding, method)), "other")
-
-
-def rows(encoding: Any, positions: np.ndarray) -> np.ndarray:
-    """What an encoding says of each position, as one float64 row of numbers.
-
-    For an absolute encoding the vectors; for a rotary one [cos | sin] of its pairs, whose dot
-    product is the score of a query and a key that have 1 in the first place of every pair.
-
-    Args:
-        encoding: an absolute or rotary encoding without trained weights.
-        positions: shape (length,), integers.
-    Returns:
-        Shape (length, width), float64.
-    Raises:
-        TypeError: `encoding` gives no rows, or needs trained weights.
-        ValueError: there would be more than `LARGEST` numbers.
-    Example:
-        >>> rows(Rotary(dim=4), np.asarray([0])).tolist()
-        [[1.0, 1.0, 0.0, 0.0]]
-    """
-    one = _rows(encoding, positions[:1])
-    _bounded(len(positions) * one.shape[-1])
-    return _rows(encoding, positions)
-
-
-def bias(encoding: Any, queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """The bias of every query and key, at most `LARGEST` numbers of it.
-
-    Args:
-        encoding: a bias without trained weights.
-        queries: their positions, shape (queries,), integers.
-        keys: their positions, shape (keys,), integers.
-    Returns:
-        Shape (heads, queries, keys), float32.
-    Raises:
-        TypeError: `encoding` is no bias, or needs trained weights.
-        ValueError: there would be more than `LARGEST` numbers.
-    Example:
-        >>> bias(Alibi(heads=1), np.asarray([256]), np.asarray([0, 256])).tolist()
-        [[[-1.0, 0.0]]]
-    """
-    if family(encoding) != "bias" or getattr(encoding, "weights", None):
-        raise TypeError(
-            "`encoding` must be a bias without trained weights, as Alibi and Sandwich are; "
-            f"got {type(encoding).__name__}."
-        )
-    _bounded(len(queries) * len(keys) * encoding.heads)
-    return encoding.bias(queries, keys)
-
-
-def _rows(encoding: Any, positions: np.ndarray) -> np.ndarray:
-    kind = family(encoding)
-    if kind not in ("absolute", "rotary") or getattr(encoding, "weights", None):
-        raise TypeError(
-            "`encoding` must give a row for each position without trained weights, as "
-            f"Sinusoidal and Rotary do; got {type(encoding).__name__}."
-        )
-    if isinstance(encoding, XPos):
-        raise TypeError("`encoding` must give one row a position; XPos has one for each role.")
-    if kind == "absolute":
-        return encoding.encode(positions, dtype=np.float64)
-    return np.concatenate(encoding.table(positions, dtype=np.float64), axis=-1)
-
-
-def _bounded(numbers: int) -> None:
-    if numbers > LARGEST:
-        raise ValueError(
-            f"`positions` must be fewer: all numbers together may be at most {LARGEST:,}, so that "
-            f"they fit in memory; got {numbers:,}."
-        )
 
 
 def _call(spec: Any) -> str:

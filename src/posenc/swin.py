@@ -54,12 +54,19 @@ class Swin:
         return {"table": ((2 * rows - 1) * (2 * columns - 1), self.heads)}
 
     def initial_weights(self, seed: int = 0) -> dict[str, np.ndarray]:
-        """Fresh arrays: normal with standard deviation 0.02.
+        """A fresh table: normal with standard deviation 0.02.
+
+        Args:
+            seed: of the random numbers.
+        Returns:
+            {"table": float32 of shape ((2 rows - 1) (2 columns - 1), heads)}.
+        Example:
+            >>> Swin(heads=3, window=(2, 5)).initial_weights()["table"].shape
+            (27, 3)
 
         Source: microsoft/Swin-Transformer, models/swin_transformer.py.
         """
-        shapes = self.weights.items()
-        return {name: attention.normal(shape, std=0.02, seed=seed) for name, shape in shapes}
+        return attention.normal(self.weights, std=0.02, seed=seed)
 
     def index(
         self,
@@ -172,14 +179,18 @@ class SwinV2:
     def initial_weights(self, seed: int = 0) -> dict[str, np.ndarray]:
         """Fresh arrays: normal with standard deviation 0.02, the bias zero.
 
+        Args:
+            seed: of the random numbers.
+        Returns:
+            The arrays of `weights`, float32.
+        Example:
+            >>> SwinV2(heads=3, window=(2, 5)).initial_weights()["hidden_weight"].shape
+            (512, 2)
+
         Source: microsoft/Swin-Transformer, models/swin_transformer_v2.py.
         """
-        shapes = self.weights
-        return {
-            "hidden_weight": attention.normal(shapes["hidden_weight"], std=0.02, seed=seed),
-            "hidden_bias": np.zeros(shapes["hidden_bias"], np.float32),
-            "output_weight": attention.normal(shapes["output_weight"], std=0.02, seed=seed + 1),
-        }
+        drawn = attention.normal(self.weights, std=0.02, seed=seed)
+        return drawn | {"hidden_bias": np.zeros(self.hidden, np.float32)}
 
     def bias(
         self,
@@ -218,8 +229,7 @@ class SwinV2:
             "hidden_bias": hidden_bias,
             "output_weight": output_weight,
         }
-        for name, shape in self.weights.items():
-            attention.check_weight(name, given[name], shape, like=query_positions)
+        attention.check_weights(self.weights, given, like=query_positions)
         xp = _arrays.namespace(query_positions)
         work = _arrays.working_dtype(hidden_weight)
         weight = xp.astype(hidden_weight, work)
@@ -270,5 +280,5 @@ def _offset_index(query_positions: Array, key_positions: Array, window: tuple[in
 def _look_up(table: Array, index: Array, dtype: Any) -> Array:
     xp = _arrays.namespace(table)
     found = attention.rows(table, xp.where(index < 0, 0, index))
-    bias = xp.moveaxis(xp.where(index[..., None] < 0, math.nan, found), -1, -3)
+    bias = _arrays.moveaxis(xp.where(index[..., None] < 0, math.nan, found), -1, -3)
     return xp.astype(bias, xp.float32 if dtype is None else dtype)

@@ -148,7 +148,7 @@ class T5:
         attention.check_weight("table", table, self.weights["table"], like=query_positions)
         rows = self.bucket(query_positions, key_positions)
         values = xp.take(table.T, xp.reshape(rows, (-1,)), axis=1)
-        values = xp.moveaxis(xp.reshape(values, (self.heads, *rows.shape)), 0, -3)
+        values = _arrays.moveaxis(xp.reshape(values, (self.heads, *rows.shape)), 0, -3)
         return xp.astype(values, xp.float32 if dtype is None else dtype)
 
     def score(
@@ -172,8 +172,9 @@ class T5:
         Returns:
             The broadcast shape, float32.
         Raises:
-            TypeError: positions are no arrays of integers, or `table` holds no floats.
-            ValueError: `table` has the wrong shape, or a position lies beyond 2**31.
+            TypeError: positions or `head` are no arrays of integers, or `table` holds no floats.
+            ValueError: `table` has the wrong shape, a position lies beyond 2**31, or there is
+                no such head.
         Example:
             >>> import numpy as np
             >>> table = np.arange(64.0).reshape(32, 2)
@@ -182,6 +183,8 @@ class T5:
         """
         xp = _arrays.namespace(query_positions, key_positions, head, table)
         attention.check_weight("table", table, self.weights["table"], like=query_positions)
+        _checks.head(head, self.heads)
+        head = _arrays.signed(head)  # PyTorch takes uint8 for a mask
         distance = distances.relative(query_positions, key_positions)
         rows = bucket(distance, self.edges, bidirectional=self.bidirectional, fused=True)
         return xp.astype(table[rows, head], xp.float32)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from posenc import spec
+from posenc import evaluation
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,15 @@ def table(encoding: Any, positions: np.ndarray) -> Table:
         ('cos 0', 'cos 1', 'sin 0', 'sin 1')
     """
     where = tuple(int(position) for position in positions)
-    if spec.family(encoding) == "bias":
-        values = spec.bias(encoding, positions, positions)
+    family = evaluation.positional(encoding)
+    if family == "bias":
+        values = evaluation.bias(encoding, positions, positions).astype(np.float32)
         heads = tuple(range(len(values)))
         keys = tuple(f"key {key}" for key in where)
         return Table(values, keys, (("head", heads), ("query", where)))
-    values = spec.rows(encoding, positions).astype(np.float32)
+    values = evaluation.rows(encoding, positions).astype(np.float32)
     width = values.shape[-1]
-    if spec.family(encoding) == "rotary":
+    if family == "rotary":
         names = [f"{part} {pair}" for part in ("cos", "sin") for pair in range(width // 2)]
     else:
         names = [str(feature) for feature in range(width)]

@@ -83,12 +83,18 @@ class TransformerXL:
     def initial_weights(self, seed: int = 0) -> dict[str, np.ndarray]:
         """Fresh arrays: normal with standard deviation 0.02.
 
+        Args:
+            seed: of the random numbers.
+        Returns:
+            The arrays of `weights`, float32.
+        Example:
+            >>> spec = TransformerXL(heads=2, dim=4, model_dim=8, max_distance=16)
+            >>> spec.initial_weights()["projection"].shape
+            (8, 8)
+
         Source: kimiyoung/transformer-xl, pytorch/train.py (init_std).
         """
-        return {
-            name: attention.normal(shape, std=0.02, seed=seed + i)
-            for i, (name, shape) in enumerate(self.weights.items())
-        }
+        return attention.normal(self.weights, std=0.02, seed=seed)
 
     def score_term(
         self,
@@ -141,8 +147,7 @@ class TransformerXL:
         }
         attention.check_vectors("queries", queries, query_positions, dim=self.dim, heads=self.heads)
         attention.check_vectors("keys", keys, key_positions, dim=self.dim, heads=self.heads)
-        for name, shape in self.weights.items():
-            attention.check_weight(name, given[name], shape, like=queries)
+        attention.check_weights(self.weights, given, like=queries)
         xp = _arrays.namespace(queries, keys)
         work = _arrays.working_dtype(queries)
         content = xp.astype(keys, work) * xp.astype(content_bias, work)[:, None, :]

@@ -6,9 +6,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from posenc import _checks, spec as specs
+from posenc import _checks, evaluation, spec as specs
 from posenc.alibi import Alibi
-from posenc.bipe import Bipe
 from posenc.explanations import bias, general, rotary, sinusoidal
 from posenc.explanations.explanation import Explanation
 from posenc.rotary import Rotary
@@ -56,7 +55,7 @@ def explain(
             are few, else some of them.
         heads: which heads of a bias to show, likewise.
         vector: the query that Rotary turns, `dim` numbers; 1, 2, ..., dim by default.
-        length: tokens in the whole text, for scalings of Rotary that look at it.
+        length: tokens in the whole text, for scalings of Rotary and MRotary that look at it.
     Returns:
         The explanation. Printed it is text; its results are Python floats with all their digits.
     Raises:
@@ -102,7 +101,9 @@ def explain(
         "length": length,
     }
     given = {name: value for name, value in options.items() if value is not None}
-    known = inspect.signature(function).parameters
+    known = set(inspect.signature(function).parameters)
+    if not evaluation.takes_length(spec):
+        known.discard("length")
     if unused := [name for name in given if name not in known]:
         own = ", ".join(f"`{name}`" for name in options if name in known)
         raise TypeError(
@@ -117,24 +118,12 @@ def _function(spec: Any) -> Callable[..., Explanation]:
     """The function that explains an encoding, or an error that names what can be explained."""
     if function := (EXPLAINED | _SPECIAL).get(type(spec)):
         return function
-    if isinstance(spec, Bipe):
-        raise TypeError(
-            "`spec` must be an encoding of positions; Bipe is explained by its two parts: "
-            "explain(spec.intra) and explain(spec.inter)."
-        )
     if type(spec) in specs.SCALINGS.values():
         raise TypeError(
             "`spec` must be an encoding; a scaling is explained with the one that it scales, for "
             f"example explain(Rotary(dim=128, scaling={type(spec).__name__}(...)))."
         )
-    family = specs.family(spec)
-    if family not in _GENERAL:
-        names = ", ".join(cls.__name__ for cls in EXPLAINED)
-        raise TypeError(
-            f"`spec` must be an encoding that depends on positions alone ({names} and others), "
-            f"because there are no queries to explain it with; got {type(spec).__name__}."
-        )
-    return _GENERAL[family]
+    return _GENERAL[evaluation.positional(spec)]
 
 
 def _check_position(name: str, position: int | Sequence[int], *, several: bool) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from posenc import evaluation
 from posenc.explanations import parts
 from posenc.explanations.explanation import Explanation, Line, Step
 from posenc.xpos import XPos
@@ -23,20 +24,23 @@ def absolute(spec: Any, *, position: Position | None = None) -> Explanation:
         position: whose vector to give; on a grid, one number an axis.
     """
     place = _place(spec, position)
-    vector = spec.encode(np.asarray(place), dtype=np.float64, **_weights(spec))
-    return _explanation(spec, place, [Line(f"vector of position {place}", "", (), _plain(vector))])
+    vector = _row(spec, place)
+    return _explanation(spec, place, [Line(f"vector of position {place}", "", (), vector)])
 
 
-def rotary(spec: Any, *, position: Position | None = None) -> Explanation:
+def rotary(
+    spec: Any, *, position: Position | None = None, length: int | None = None
+) -> Explanation:
     """The formula of an encoding that turns pairs, and the table of one position.
 
     Args:
         spec: the encoding.
         position: whose cosines and sines to give; on a grid, one number an axis.
+        length: tokens in the whole text, for scalings that look at it.
     """
     place = _place(spec, position)
-    table = spec.table(np.asarray([place]), dtype=np.float64, **_weights(spec))
-    return _explanation(spec, place, _table("pairs", table))
+    options = {} if length is None else {"length": length}
+    return _explanation(spec, place, _table("pairs", _row(spec, place, **options)))
 
 
 def xpos(spec: XPos, *, position: int = 2) -> Explanation:
@@ -48,8 +52,7 @@ def xpos(spec: XPos, *, position: int = 2) -> Explanation:
     """
     lines = []
     for role in ("query", "key"):
-        table = spec.table(np.asarray(position), role=role, dtype=np.float64)
-        lines += _table(f"{role} pairs", table)
+        lines += _table(f"{role} pairs", _row(spec, position, role=role))
     return _explanation(spec, position, lines)
 
 
@@ -70,7 +73,8 @@ def bias(
     """
     place = _place(spec, position)
     other = np.zeros_like(place) if key is None else np.asarray(key)
-    biases = spec.bias(np.asarray([place]), other[None], dtype=np.float64, **_weights(spec))
+    trained = evaluation.weights(spec)
+    biases = evaluation.bias(spec, np.asarray([place]), other[None], trained)
     shown = parts.chosen("heads", heads, len(biases))
     lines = [Line(f"head {head}", "", (), float(biases[head, 0, 0])) for head in shown]
     where = f"{place} for a key at {_shown(other)}"
@@ -81,23 +85,20 @@ def _place(spec: Any, position: Position | None) -> int | tuple[int, ...]:
     """The position asked for; else 2, or on a grid 1, 2, ... on its axes."""
     if position is not None:
         return position if isinstance(position, int) else tuple(position)
-    return tuple(range(1, _axes(spec) + 1)) or 2
+    return tuple(range(1, evaluation.axes(spec) + 1)) or 2
 
 
-def _axes(spec: Any) -> int:
-    """How many coordinates a position has; 0 where it is one plain number."""
-    for name in ("axes", "sections", "window"):
-        if hasattr(spec, name):
-            axes = getattr(spec, name)
-            return axes if isinstance(axes, int) else len(axes)
-    return 0
+def _row(spec: Any, place: Any, **options: Any) -> tuple[float, ...]:
+    """The numbers of one position, from trained arrays as they are before training."""
+    rows = evaluation.rows(spec, np.asarray([place]), evaluation.weights(spec), **options)
+    return tuple(rows[0].tolist())
 
 
-def _table(name: str, table: tuple[np.ndarray, np.ndarray]) -> list[Line]:
-    cos, sin = table
+def _table(name: str, row: tuple[float, ...]) -> list[Line]:
+    half = len(row) // 2
     return [
-        Line(f"cosines of the {name}", "", (), _plain(cos)),
-        Line(f"sines of the {name}", "", (), _plain(sin)),
+        Line(f"cosines of the {name}", "", (), row[:half]),
+        Line(f"sines of the {name}", "", (), row[half:]),
     ]
 
 
@@ -105,19 +106,8 @@ def _shown(place: np.ndarray) -> int | tuple[int, ...]:
     return tuple(place.tolist()) if place.ndim else int(place)
 
 
-def _weights(spec: Any) -> dict[str, np.ndarray]:
-    """Trained arrays as before training, wide so that nothing is computed in float32."""
-    if not getattr(spec, "weights", None):
-        return {}
-    return {name: array.astype(np.float64) for name, array in spec.initial_weights().items()}
-
-
-def _plain(array: np.ndarray) -> tuple[float, ...]:
-    return tuple(array.ravel().tolist())
-
-
 def _explanation(spec: Any, place: Any, answers: Iterable[Line], note: str = "") -> Explanation:
-    if trained := ", ".join(_weights(spec)):
+    if trained := ", ".join(evaluation.shapes(spec)):
         note = f"Trained arrays ({trained}) are as before any training. {note}".strip()
     return Explanation(
         title=f"What {type(spec).__name__} gives at position {place}",

@@ -22,7 +22,7 @@ class Method:
         formulas: LaTeX, each to be kept on one line.
         aloud: the formula in words, for reading aloud.
         acts: which step of a Transformer it touches, one of `STEPS`.
-        controls: names of `page.CONTROLS`, in order.
+        controls: names of `page._CONTROLS`, in order.
         axes: which controls are the cursor, and what its rows and columns are called.
         pictures: the view that draws each picture, with its heading and what to look for.
         notes: what to notice, each a heading and a few sentences.

@@ -12,16 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from posenc import angles, spec
+from posenc import _checks, angles, evaluation, spec
 from posenc.alibi import Alibi
 from posenc.rotary import Rotary
 from posenc.sinusoidal import Sinusoidal
 
-LARGEST = {"dim": 1024, "rotary_dim": 1024, "heads": 64, "offset": 2**30}
-"""What one picture can show. Whoever needs more uses the library."""
-
 ROWS = 512
 """The most positions of one picture."""
+
+FARTHEST = _checks.LAST_POSITION + 1 - 2 * ROWS
+"""The farthest first position: all rows, and a query that far ahead of the last, stay exact."""
+
+LARGEST = {"dim": 1024, "rotary_dim": 1024, "heads": 64, "offset": FARTHEST}
+"""What one picture can show. Whoever needs more uses the library."""
 
 
 def read(text: str) -> Any:
@@ -100,7 +103,7 @@ def table(encoding: Any, start: int, count: int, *, head: int = 0) -> np.ndarray
                 f"`head` must lie between 0 and {encoding.heads - 1}; got head={head}."
             )
         return encoding.bias(positions, positions)[head]
-    return spec.rows(encoding, positions).astype(np.float32)
+    return evaluation.rows(encoding, positions).astype(np.float32)
 
 
 def _sinusoidal(code: Sinusoidal) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from posenc import _checks, positions as made, spec as specs
+from posenc import _checks, evaluation, positions as made
 from posenc.axes import LearnedAxes
 from posenc.learned import Learned
 from posenc.swin import Swin, SwinV2
@@ -38,7 +38,7 @@ def default(spec: Any) -> np.ndarray:
     """
     if sizes := _grid(spec):
         return made.grid(*sizes)
-    tokens = APART if specs.family(spec) == "bias" else FAR
+    tokens = APART if evaluation.family(spec) == "bias" else FAR
     return np.asarray([place for place in tokens if place <= _last(spec)], dtype=np.int64)
 
 
@@ -58,11 +58,7 @@ def _grid(spec: Any) -> tuple[int, ...]:
     if isinstance(spec, LearnedAxes):
         own = dict(zip(spec.axes, spec.lengths, strict=True))
         return tuple(min(size, own[axis]) for axis, size in enumerate(_SIZES[: len(own)]))
-    for name in ("axes", "sections"):
-        if hasattr(spec, name):
-            axes = getattr(spec, name)
-            return _SIZES[: axes if isinstance(axes, int) else len(axes)]
-    return ()
+    return _SIZES[: evaluation.axes(spec)]
 
 
 _SIZES = (2, 3, 4, 5)  # all different, so that no axis can be taken for another

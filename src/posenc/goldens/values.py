@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from posenc import spec as specs
-from posenc.bipe import Bipe
+from posenc import evaluation
 from posenc.goldens import exact
 from posenc.rotary import Rotary
 from posenc.sinusoidal import Sinusoidal
@@ -44,19 +43,15 @@ def values(
     """
     if type(spec) in _OWN:
         return _OWN[type(spec)](spec, positions, length)
-    family = specs.family(spec)
+    family = evaluation.positional(spec)
     weights = {name: array.astype(np.float64) for name, array in weights.items()}
     if family == "absolute":
         return {"vectors": spec.encode(positions, dtype=np.float64, **weights)}
     if family == "rotary":
-        cos, sin = spec.table(positions, dtype=np.float64, **weights)
+        options = {} if length is None else {"length": length}
+        cos, sin = spec.table(positions, dtype=np.float64, **options, **weights)
         return {"cos": cos, "sin": sin}
-    if family == "bias":
-        return {"bias": spec.bias(positions, keys, dtype=np.float64, **weights)}
-    raise TypeError(
-        "`spec` must be an encoding that depends on positions alone, because a golden file holds "
-        f"no queries and keys; got {type(spec).__name__}."
-    )
+    return {"bias": spec.bias(positions, keys, dtype=np.float64, **weights)}
 
 
 def _sinusoidal(spec: Sinusoidal, positions: np.ndarray, length: int | None) -> Arrays:
@@ -96,16 +91,8 @@ def _xpos(spec: XPos, positions: np.ndarray, length: int | None) -> Arrays:
     return arrays
 
 
-def _bipe(spec: Bipe, positions: np.ndarray, length: int | None) -> Arrays:
-    raise TypeError(
-        "`spec` must be an encoding of positions; of Bipe take its two parts: "
-        "golden(spec.intra) and golden(spec.inter)."
-    )
-
-
 _OWN: dict[type, Callable[[Any, np.ndarray, int | None], Arrays]] = {
     Sinusoidal: _sinusoidal,
     Rotary: _rotary,
     XPos: _xpos,
-    Bipe: _bipe,
 }

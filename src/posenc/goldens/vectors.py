@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from posenc import _checks, spec as specs
+from posenc import _checks, evaluation
 from posenc.goldens import content, files, places, values
 
 
@@ -149,10 +149,10 @@ def golden(
         >>> {name: array.shape for name, array in golden(Rotary(dim=8)).float64.items()}
         {'cos': (29, 4), 'sin': (29, 4), 'rotated': (29, 8)}
     """
-    family = specs.family(spec)
+    family = evaluation.positional(spec)
     if keys is not None and family != "bias":
         raise TypeError(f"`keys` must be left out, because {type(spec).__name__} is no bias.")
-    if length is not None and not hasattr(spec, "frequencies_at"):
+    if length is not None and not evaluation.takes_length(spec):
         raise TypeError(
             f"`length` must be left out, because {type(spec).__name__} does not depend on it."
         )
@@ -161,8 +161,7 @@ def golden(
     others = None
     if family == "bias":
         others = where if keys is None else _whole("keys", keys, default.shape[1:])
-    weights = spec.initial_weights() if getattr(spec, "weights", None) else {}
-    return _computed(spec, where, others, length, weights)
+    return _computed(spec, where, others, length, evaluation.weights(spec))
 
 
 def _whole(name: str, positions: Any, axes: tuple[int, ...]) -> np.ndarray:
@@ -184,14 +183,13 @@ def _computed(
     from posenc import __version__
 
     float64 = values.values(spec, positions, keys, length, weights)
-    turning = getattr(spec, "frequencies", ()) if length is None else spec.frequencies_at(length)
     return Golden(
         spec=spec,
         posenc=__version__,
         positions=positions,
         keys=keys,
         length=length,
-        frequencies=turning,
+        frequencies=evaluation.frequencies(spec, length=length),
         weights=weights,
         float64=float64,
         float32={name: array.astype(np.float32) for name, array in float64.items()},

@@ -71,11 +71,13 @@ class Identity:
         shape: of the table.
         best: the guess that fits best, or None if the table has no form that an encoding has.
         runner_up: the guess that comes next.
+        notes: sentences about how the table was read and what it cannot tell.
     """
 
     shape: tuple[int, ...]
     best: Guess | None
     runner_up: Guess | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def known(self) -> bool:
@@ -100,6 +102,7 @@ class Identity:
             "right": self.right,
             "best": self.best.to_data() if self.best else None,
             "runner_up": self.runner_up.to_data() if self.runner_up else None,
+            "notes": list(self.notes),
         }
 
     def __str__(self) -> str:
@@ -123,5 +126,6 @@ class Identity:
                 rows.append(("mistake", "none known"))
         if self.runner_up:
             rows.append(("runner-up", str(self.runner_up)))
+        rows += [("note", note) for note in self.notes]
         lines = [_text.filled(text, first=f"{name:<11}", rest=" " * 11) for name, text in rows]
         return "\n".join(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def identify(table: Any, *, tensor: str | None = None) -> Identity:
         tensor: which tensor of a .safetensors file, where there are several.
     Returns:
         The best guess, the runner-up and how well they fit. A random or trained table is said to
-        be no known encoding.
+        be no known encoding; about one whose entries are all equal nothing is guessed.
     Raises:
         ModuleNotFoundError: safetensors is not installed.
         FileNotFoundError: there is no such file.
@@ -40,10 +41,21 @@ def identify(table: Any, *, tensor: str | None = None) -> Identity:
         >>> answer.best.spec.base, answer.best.spec.layout, answer.right
         (500.0, 'half', True)
     """
-    values = read(table, tensor=tensor)
+    values, notes = read(table, tensor=tensor)
+    if np.all(values == values.flat[0]):
+        notes += ("All entries are equal, so no encoding can be told.",)
+        return Identity(shape=values.shape, best=None, notes=notes)
     best, *others = ranked(_guesses(values)) or [None]
     runner_up = next((guess for guess in others if guess.spec != best.spec), None)
-    return Identity(shape=values.shape, best=best, runner_up=runner_up)
+    found = Identity(shape=values.shape, best=best, runner_up=runner_up, notes=notes)
+    if found.known and runner_up and _same_numbers(best, runner_up):
+        notes += ("The runner-up makes the same numbers: the table cannot tell which was meant.",)
+    return dataclasses.replace(found, notes=notes)
+
+
+def _same_numbers(best: Guess, other: Guess) -> bool:
+    """Whether encodings of two kinds leave the same residual, as [cos | sin] has two readings."""
+    return type(best.spec) is not type(other.spec) and math.isclose(best.residual, other.residual)
 
 
 def _guesses(values: np.ndarray) -> list[Guess]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from posenc import _checks, _text, spec as specs
+from posenc import _checks, _text, evaluation, spec as specs
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Board:
     def __str__(self) -> str:
         """A table of at most 80 columns."""
         lines = [_text.filled(specs.to_text(self.spec), rest="  ")]
-        if getattr(self.spec, "weights", None):
+        if evaluation.shapes(self.spec):
             lines.append("Trained arrays as they are before training.")
         for row in self.properties:
             mark = {True: "yes", False: "no", None: "-"}[row.holds]

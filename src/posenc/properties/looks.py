@@ -34,7 +34,7 @@ def check(encoding: Any, *, length: int | None = None, within: int = 512) -> Boa
         A board of properties; `print` shows it, `to_data` is for programs.
     Raises:
         TypeError: `encoding` is none of posenc's, or `length` or `within` no integer.
-        ValueError: `length` is below 1, or `within` below 4.
+        ValueError: `length` is below 1, or `within` below 4 or too large to be computed.
     Example:
         >>> from posenc import Sinusoidal
         >>> board = check(Sinusoidal(dim=64))

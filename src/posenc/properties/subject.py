@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from posenc import _checks, spec as specs
-from posenc.bipe import Bipe
+from posenc import _checks, evaluation
 from posenc.xpos import XPos
 
 END = _checks.LAST_POSITION
@@ -29,10 +28,8 @@ class Subject:
     def __init__(self, spec: Any, length: int | None, within: int) -> None:
         self.spec = spec
         self.length = length
-        self.family = specs.family(spec)
-        if isinstance(spec, Bipe):
-            self.family = "other"  # what it encodes are segments of a text
-        self.weights = spec.initial_weights() if getattr(spec, "weights", None) else {}
+        self.family = evaluation.family(spec)
+        self.weights = evaluation.weights(spec)
         self.defined = 0 if self.family == "other" else self._defined()
         self.within = min(within, self.defined)
 
@@ -41,18 +38,15 @@ class Subject:
         """Radians per position, where pairs of features turn along one axis; else none."""
         if self.family not in ("absolute", "rotary"):
             return ()
-        turning = getattr(getattr(self.spec, "rotary", self.spec), "frequencies", ())
-        return () if any(isinstance(one, tuple) for one in turning) else tuple(turning)
+        turning = evaluation.frequencies(self.spec)
+        return () if any(isinstance(one, tuple) for one in turning) else turning
 
     def rows(self, positions: Any) -> np.ndarray:
         """One row of numbers a position: a vector, cosines and sines, or the bias back to key 0."""
         placed = self._placed(positions)
-        if self.family == "absolute":
-            return self.spec.encode(placed, dtype=np.float64, **self.weights)
         if self.family == "bias":
             return self._bias(placed, self._placed([0]))[:, :, 0].T
-        tables = self.spec.table(placed, dtype=np.float64, **self._role("key"), **self.weights)
-        return np.concatenate([_tokens_first(table) for table in tables], axis=-1)
+        return evaluation.rows(self.spec, placed, self.weights, **self._role("key"))
 
     def scores(self, query: int, keys: Any, *, alike: bool = False) -> np.ndarray:
         """What positions make of the score of one query with keys, (kinds, keys).
@@ -75,10 +69,9 @@ class Subject:
         return np.sum(queries * turned, axis=-1)
 
     def reaches(self, position: int) -> bool:
-        """Whether the encoding has finite numbers for a position."""
+        """Whether the encoding has finite numbers for a position; if not, it may refuse it."""
         try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                return bool(np.all(np.isfinite(self.rows([position]))))
+            return self._finite(position)
         except ValueError:
             return False
 
@@ -89,33 +82,26 @@ class Subject:
 
     def _defined(self) -> int:
         """How many positions from 0 on have finite numbers."""
+        if not self._finite(0):  # what is refused even there is an error, not an end
+            return 0
         if self.reaches(END):
             return END + 1
         return bisect.bisect_left(range(END), True, key=lambda position: not self.reaches(position))
 
+    def _finite(self, position: int) -> bool:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.all(np.isfinite(self.rows([position]))))
+
     def _placed(self, positions: Any) -> np.ndarray:
         positions = np.asarray(positions, dtype=np.int64)
-        axes = _axes(self.spec)
-        return positions if axes is None else np.stack([positions] * axes, axis=-1)
+        axes = evaluation.axes(self.spec)
+        return np.stack([positions] * axes, axis=-1) if axes else positions
 
     def _bias(self, queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        return self.spec.bias(queries, keys, dtype=np.float64, **self.weights)
+        return evaluation.bias(self.spec, queries, keys, self.weights)
 
     def _rotated(self, x: np.ndarray, positions: Any, role: str) -> np.ndarray:
         return self.spec.rotate(x, self._placed(positions), **self._role(role), **self.weights)
 
     def _role(self, role: str) -> dict[str, str]:
         return {"role": role} if isinstance(self.spec, XPos) else {}
-
-
-def _axes(spec: Any) -> int | None:
-    """How many coordinates a position has; None where it is one number."""
-    if hasattr(spec, "window"):
-        return 2
-    axes = getattr(spec, "axes", getattr(spec, "pair_axes", None))
-    return axes if axes is None or isinstance(axes, int) else max(axes) + 1
-
-
-def _tokens_first(table: np.ndarray) -> np.ndarray:
-    """(heads, length, pairs) as (length, heads * pairs); (length, pairs) as it is."""
-    return np.moveaxis(table, -2, 0).reshape(table.shape[-2], -1)
