@@ -121,8 +121,12 @@ def test_headers(client):
 def test_busy_port_is_one_clear_error():
     with socket.create_server(("127.0.0.1", 0)) as busy:
         port = busy.getsockname()[1]
-        with pytest.raises(OSError, match=rf"cannot listen on port {port}.*--port \d+"):
+        with pytest.raises(
+            OSError, match=rf"^cannot listen on port {port}: .*--port \d+$"
+        ) as error:
             explorer.serve(port=port)
+        assert str(error.value).count(str(port)) == 1
+        assert "address already in use; choose another one: posenc explore" in str(error.value)
     with pytest.raises(ValueError, match=r"`port` must be at most 65535; got port=99999"):
         explorer.serve(port=99_999)
 

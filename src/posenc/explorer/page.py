@@ -16,7 +16,6 @@ from posenc.explorer.methods import METHODS
 HERE = Path(__file__).parent
 
 _ROWS = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, recipes.ROWS]
-_FARTHEST = 2**30
 
 
 def page(kind: str) -> dict[str, Any]:
@@ -131,7 +130,7 @@ _CONTROLS: dict[str, dict[str, Any]] = {
         "field": True,
         "min": 2,
         "max": recipes.LARGEST["dim"],
-        "step": 1,
+        "step": 2,
         "stops": _grown(2, recipes.LARGEST["dim"], step=2),
     },
     "base": {
@@ -205,9 +204,9 @@ _CONTROLS: dict[str, dict[str, Any]] = {
         "group": "table",
         "unit": "",
         "min": 0,
-        "max": _FARTHEST,
+        "max": recipes.FARTHEST,
         "step": 1,
-        "stops": [0, *(2**power for power in range(6, 31))],
+        "stops": [0, *(2**power for power in range(6, 31)), recipes.FARTHEST],
         "default": 0,
     },
 }

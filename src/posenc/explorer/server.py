@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import webbrowser
 
@@ -83,7 +84,7 @@ def _listen(port: int) -> socket.socket:
         return socket.create_server((HOST, port))
     except OSError as error:
         raise OSError(
-            f"cannot listen on port {port} ({error.strerror}); stop what uses it, or choose "
+            f"cannot listen on port {port}: {os.strerror(error.errno or 0).lower()}; choose "
             f"another one: posenc explore --port {port + 1 if 1024 <= port < 65_535 else 8765}"
         ) from error
 

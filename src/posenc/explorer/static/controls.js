@@ -1,13 +1,15 @@
 // The settings form: its fields show the settings, and ask for changes.
 
-import { bounds, numberFrom, problem } from "./state.js";
+import { bounds, nearest, numberFrom, problem } from "./state.js";
 import { whole } from "./words.js";
+
+const DONE = { done: true };
 
 /**
  * Connects the form. `change(changes, { done })` is called while a slider moves, and once more
- * with done when it rests; `refuse(message, name)` when a field holds nothing that can be drawn.
+ * with done when it rests; `complain(message)` when a field held nothing that can be drawn.
  */
-export function connect(form, controls, { settings, change, refuse }) {
+export function connect(form, controls, { settings, change, complain }) {
   const fields = controls.map(field);
   const described = new Set(); // sliders that say more than their value
 
@@ -19,7 +21,7 @@ export function connect(form, controls, { settings, change, refuse }) {
     const radios = [...form.querySelectorAll(`input[name="${control.name}"]`)];
     const hint = form.querySelector(`#${control.name}-hint`);
     for (const radio of radios) {
-      radio.onchange = () => change({ [control.name]: radio.value }, { done: true });
+      radio.onchange = () => change({ [control.name]: radio.value }, DONE);
     }
     return (values) => {
       for (const radio of radios) radio.checked = radio.value === values[control.name];
@@ -34,8 +36,8 @@ export function connect(form, controls, { settings, change, refuse }) {
     input.onchange = () => {
       const value = numberFrom(input.value);
       const wrong = problem(control, value, settings());
-      if (wrong) refuse(`${wrong}.`, control.name);
-      else change({ [control.name]: value }, { done: true });
+      change({ [control.name]: nearest(control, value, settings()) }, DONE);
+      if (wrong) complain(`${wrong}.`);
     };
     const slid = (done) => () => {
       const at = Number(slider.value);
@@ -47,21 +49,15 @@ export function connect(form, controls, { settings, change, refuse }) {
       const value = values[control.name];
       const { min, max } = bounds(control, values);
       const range = stops ? { min: 0, max: stops.length - 1 } : { min, max };
-      Object.assign(slider, range, { value: stops ? nearest(stops, value) : value });
+      Object.assign(slider, range, { value: stops ? stopFor(stops, value) : value });
       if (!described.has(control.name)) say(slider, `${whole(value)} ${control.unit}`.trim());
-      if (input.getAttribute("aria-invalid") !== "true") Object.assign(input, { min, max, value });
+      Object.assign(input, { min, max, value });
     };
   }
 
   return {
     show(values) {
       for (const update of fields) update(values);
-    },
-    /** Marks fields whose text was refused; it stays to be mended. */
-    mark(names) {
-      for (const { name } of controls.filter(({ options }) => !options)) {
-        form.querySelector(`#${name}`).setAttribute("aria-invalid", names.includes(name));
-      }
     },
     /** What a screen reader says of a slider instead of its value. */
     describe(name, text) {
@@ -75,7 +71,7 @@ function say(slider, text) {
   slider.setAttribute("aria-valuetext", text);
 }
 
-function nearest(stops, value) {
+function stopFor(stops, value) {
   const after = stops.findIndex((stop) => stop >= value);
   if (after === -1) return stops.length - 1;
   return after > 0 && value - stops[after - 1] < stops[after] - value ? after - 1 : after;

@@ -4,7 +4,7 @@
 import { theme, watch } from "./appearance.js";
 import { connect } from "./controls.js";
 import { libraryTable, picture } from "./source.js";
-import { defaults, encoding, isSettings, read, settle, write } from "./state.js";
+import { defaults, encoding, read, settle, write } from "./state.js";
 import { spokenColumn, spokenRow, whole } from "./words.js";
 import * as hands from "./views/hands.js";
 import * as lines from "./views/lines.js";
@@ -27,7 +27,7 @@ let drawing = false; // a frame is asked for
 const form = connect(document.getElementById("settings"), controls, {
   settings: () => settings,
   change,
-  refuse: (message, name) => complain(message, [name]),
+  complain,
 });
 const pictures = [...document.querySelectorAll("figure[data-view]")].map((figure) =>
   VIEWS[figure.dataset.view].create(figure, change),
@@ -95,15 +95,14 @@ function giveBack(asked, message) {
   const refused = Object.keys(good).filter((name) => asked[name] !== good[name]);
   for (const name of refused) settings[name] = good[name];
   settings = settle(settings, controls);
-  complain(message, refused);
+  complain(message);
   form.show(settings);
   remember();
   return refused.length > 0;
 }
 
-function complain(message, names = []) {
+function complain(message) {
   notice.textContent = message;
-  form.mark(names);
 }
 
 /** The address follows the settings. Browsers refuse when asked too often; then it waits. */
@@ -140,10 +139,11 @@ function sceneOf({ recipe, span, values, rows, columns, lowest }) {
 }
 
 function open() {
-  if (held && !isSettings(location.hash)) return;
-  const { values, problems } = read(isSettings(location.hash) ? location.hash : "", controls);
+  const place = document.getElementById(location.hash.slice(1));
+  if (held && place) return;
+  const { values, problems } = read(place ? "" : location.hash, controls);
   settings = values;
-  complain(problems.length ? `Part of the link was left out: ${problems.join("; ")}.` : "");
+  complain(problems.length ? `Part of the link does not fit: ${problems.join("; ")}.` : "");
   form.show(settings);
   draw();
   load();

@@ -20,14 +20,29 @@ export function bounds(control, values) {
 
 /** What is wrong with a value, in words, or "" if nothing is. */
 export function problem(control, value, values) {
-  if (control.options) {
-    const known = control.options.map((option) => option.value);
-    return known.includes(value) ? "" : `${control.label} must be ${known.join(" or ")}`;
-  }
+  if (value === nearest(control, value, values)) return "";
+  if (control.options) return `${control.label} must be ${known(control).join(" or ")}`;
   const { min, max } = bounds(control, values);
-  const fits = value >= min && value <= max && (control.step === "any" || Number.isInteger(value));
-  const kind = control.step === "any" ? "a number" : "a whole number";
-  return fits ? "" : `${control.label} must be ${kind} from ${min} to ${max}`;
+  return `${control.label} must be ${kindOf(control)} from ${min} to ${max}`;
+}
+
+/** The valid value closest to a number; the present one where none is closer than others. */
+export function nearest(control, value, values) {
+  const present = values[control.name];
+  if (control.options) return known(control).includes(value) ? value : present;
+  if (!Number.isFinite(value)) return present;
+  const { min, max } = bounds(control, values);
+  const step = control.step ?? 1;
+  const whole = step === "any" ? value : min + Math.round((value - min) / step) * step;
+  return Math.min(Math.max(whole, min), max);
+}
+
+function known({ options }) {
+  return options.map((option) => option.value);
+}
+
+function kindOf({ step = 1 }) {
+  return { any: "a number", 1: "a whole number", 2: "an even number" }[step];
 }
 
 /** Settings that others depend on, moved into the ranges that these now have. */
@@ -40,18 +55,12 @@ export function settle(values, controls) {
   return settled;
 }
 
-/** Whether a hash holds settings, and is not the name of a place on the page. */
-export function isSettings(hash) {
-  return hash === "" || hash.includes("=");
-}
-
 /** Settings from a hash, and what could not be understood, each in words. */
 export function read(hash, controls) {
   const values = defaults(controls);
   const problems = [];
   const given = new URLSearchParams(hash.replace(/^#/, ""));
-  if (given.size === 0) return { values, problems };
-  if (given.get("v") !== VERSION) {
+  if ((given.get("v") ?? VERSION) !== VERSION) {
     return { values, problems: ["it was made for another version of this page"] };
   }
   // Ranges that depend on other settings are checked after those.
@@ -61,16 +70,16 @@ export function read(hash, controls) {
     const value = control.options ? text : numberFrom(text);
     const wrong = problem(control, value, values);
     if (wrong) problems.push(`${wrong}, not ${shown(text)}`);
-    else values[control.name] = value;
+    values[control.name] = nearest(control, value, values);
   }
   if (given.has("waves")) {
     const text = given.get("waves");
     values.waves = columnsFrom(text);
     if (!values.waves) problems.push(`waves must be column numbers, not ${shown(text)}`);
   }
-  const known = new Set(["v", "waves", ...controls.map(({ name }) => name)]);
+  const names = new Set(["v", "waves", ...controls.map(({ name }) => name)]);
   for (const name of new Set(given.keys())) {
-    if (!known.has(name)) problems.push(`there is no setting ${shown(name)}`);
+    if (!names.has(name)) problems.push(`there is no setting ${shown(name)}`);
   }
   return { values: settle(values, controls), problems };
 }

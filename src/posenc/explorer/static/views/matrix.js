@@ -6,8 +6,8 @@ import { amount, cell, place, tick, whole } from "../words.js";
 import * as numbers from "./numbers.js";
 
 const MASKED = 0; // a pixel that lets the hatching through
-const TALL = 320; // CSS pixels, about; WIDE ones get more
-const WIDE = 192; // columns that deserve the whole width
+const [LOW, TALL] = [320, 640]; // CSS pixels; between them a table is about as tall as wide
+const WIDE = 544; // CSS pixels that do not fit beside other pictures
 const LARGE = 40; // the largest cell, in CSS pixels
 
 export function create(figure, change) {
@@ -24,7 +24,7 @@ export function create(figure, change) {
   let shown = null;
   let painted = [];
   const fit = () => shown && resize({ figure, frame, sheet, ends, legend }, shown);
-  new ResizeObserver(fit).observe(frame);
+  new ResizeObserver(fit).observe(figure);
 
   sheet.onpointerdown = (event) => {
     sheet.setPointerCapture(event.pointerId);
@@ -41,7 +41,6 @@ export function create(figure, change) {
 
   return (scene) => {
     shown = scene;
-    figure.parentElement.classList.toggle("wide", scene.columns > WIDE);
     if (painted[0] !== scene.values || painted[1] !== scene.colours) {
       painted = [scene.values, scene.colours];
       const largest = -scene.lowest || 1;
@@ -104,15 +103,21 @@ function paintLegend(legend, { recipe, colours }, largest) {
 /** Cells are whole device pixels, so that no column is drawn wider than its neighbour. */
 function resize({ figure, frame, sheet, ends, legend }, { rows, columns }) {
   const ratio = devicePixelRatio;
+  const pictures = figure.parentElement;
+  pictures.style.setProperty("--columns", `${columns / ratio}px`);
+  pictures.classList.toggle("wide", columns / ratio > WIDE);
+  const drawing = frame.parentElement;
+  const { columnGap } = getComputedStyle(drawing);
+  const room = drawing.clientWidth - legend.offsetWidth - parseFloat(columnGap);
   const largest = Math.round(LARGE * ratio);
   const fitting = (space, count) => Math.max(Math.floor((space * ratio) / count), 1);
   const cells = (space, count) => Math.min(fitting(space, count), largest);
-  const width = (cells(frame.clientWidth, columns) * columns) / ratio;
-  const height = (cells(columns > WIDE ? 2 * TALL : TALL, rows) * rows) / ratio;
+  const width = (cells(room, columns) * columns) / ratio;
+  const height = (cells(Math.min(Math.max(width, LOW), TALL), rows) * rows) / ratio;
   for (const part of [sheet, ends]) part.style.width = `${width}px`;
   for (const part of [sheet, legend]) part.style.height = `${height}px`;
-  figure.parentElement.style.setProperty("--table", `${Math.min(width, frame.clientWidth)}px`);
-  if (width > frame.clientWidth) frame.tabIndex = 0; // what scrolls can be reached
+  pictures.style.setProperty("--table", `${Math.min(width, room)}px`);
+  if (width > room) frame.tabIndex = 0; // what scrolls can be reached
   else frame.removeAttribute("tabindex");
 }
 

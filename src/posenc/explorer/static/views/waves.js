@@ -73,19 +73,20 @@ function track(scene, column) {
 function choices(chips, { recipe, columns, axes }, chosen, change) {
   const offered = sorted([...recipe.picks, ...chosen.filter((c) => c < columns)]);
   const focused = document.activeElement?.value;
-  const labels = offered.map((column) => {
+  const buttons = offered.map((column) => {
     const name = place(axes.column, column);
-    const box = html("input", { type: "checkbox", value: column, "aria-label": name });
-    box.checked = chosen.includes(column);
-    box.onchange = () => {
+    const pressed = chosen.includes(column);
+    const attributes = { type: "button", value: column, "aria-label": name, "aria-pressed": pressed };
+    const button = html("button", attributes, String(column));
+    button.onclick = () => {
       const kept = chosen.filter((c) => c !== column);
-      change({ waves: box.checked ? sorted([...kept, column]) : kept }, { done: true });
+      change({ waves: pressed ? kept : sorted([...kept, column]) }, { done: true });
     };
-    return html("label", {}, box, html("span", {}, String(column)));
+    return button;
   });
   const inside = chips.contains(document.activeElement);
-  chips.replaceChildren(html("legend", {}, "Shown, besides the one under the cursor"), ...labels);
-  if (inside) chips.querySelector(`input[value="${focused}"]`)?.focus();
+  chips.replaceChildren(html("legend", {}, "Shown, besides the one under the cursor"), ...buttons);
+  if (inside) chips.querySelector(`button[value="${focused}"]`)?.focus();
 }
 
 function twin({ recipe, axes, span, row, values, columns: width }, columns) {
