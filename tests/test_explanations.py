@@ -21,8 +21,9 @@ from posenc.fire import Fire
 from posenc.fourier import Nerf
 from posenc.kerple import Kerple
 from posenc.learned import Learned
+from posenc.longrope import LongRope
 from posenc.mrope import MRotary
-from posenc.scaling import NTK, DynamicNTK, Linear, LongRope, Proportional
+from posenc.scaling import NTK, DynamicNTK, Linear, Proportional
 from posenc.shaw import Shaw
 from posenc.swin import Swin
 from posenc.t5 import T5

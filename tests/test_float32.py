@@ -10,7 +10,8 @@ import torch
 from conftest import numpy
 from posenc import Rotary, frequencies
 from posenc.by_parts import Llama3, Yarn
-from posenc.scaling import NTK, DynamicNTK, Linear, LongRope, Proportional
+from posenc.longrope import LongRope
+from posenc.scaling import NTK, DynamicNTK, Linear, Proportional
 
 LONGEST = 131_072
 

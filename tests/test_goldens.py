@@ -20,9 +20,10 @@ from posenc.by_parts import Yarn
 from posenc.goldens import Golden, exact, golden
 from posenc.kerple import Kerple
 from posenc.learned import Learned
+from posenc.longrope import LongRope
 from posenc.mixed import MixedRotary
 from posenc.mrope import MRotary
-from posenc.scaling import DynamicNTK, LongRope
+from posenc.scaling import DynamicNTK
 from posenc.shaw import Shaw
 from posenc.swin import Swin
 from posenc.t5 import T5

@@ -237,7 +237,7 @@ functions = pytest.mark.parametrize(
     ],
     ids=["count", "packed", "grid", "from_mask", "from_documents", "after_cache"],
 )
-TWO_ROWS = [[0, 1, 1, 0, 1, 1], [1, 1, 2, 2, 2, 0]]
+TWO_ROWS = [[0, 1, 1, 0, 1, 1], [1, 1, 0, 0, 0, 1]]
 
 
 @functions
@@ -316,3 +316,8 @@ def test_errors():
         positions.grid(2, 3.0)
     with pytest.raises(ValueError, match=r"`sizes` must be at least 0"):
         positions.grid(2, -3)
+
+
+def test_a_mask_of_scores_is_refused(framework):
+    with pytest.raises(ValueError, match=r"`mask` must hold 0 and 1"):
+        positions.from_mask(framework.array([[-10_000, 0, 0]]))

@@ -20,14 +20,13 @@ from posenc.by_parts import (
     yarn_mscale,
     yarn_range,
 )
+from posenc.longrope import LongRope, longrope
 from posenc.scaling import (
     NTK,
     DynamicNTK,
     Linear,
-    LongRope,
     Proportional,
     linear,
-    longrope,
     ntk,
     ntk_base,
     proportional,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from posenc.identification import identify as identify
     from posenc.kerple import Kerple as Kerple
     from posenc.learned import Learned as Learned
+    from posenc.longrope import LongRope as LongRope
     from posenc.mixed import MixedRotary as MixedRotary
     from posenc.mrope import MRotary as MRotary
     from posenc.position_maps import (
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
         NTK as NTK,
         DynamicNTK as DynamicNTK,
         Linear as Linear,
-        LongRope as LongRope,
         Proportional as Proportional,
     )
     from posenc.shaw import Shaw as Shaw
@@ -91,6 +91,7 @@ _HOMES = {
     "identification": ("identify",),
     "kerple": ("Kerple",),
     "learned": ("Learned",),
+    "longrope": ("LongRope",),
     "mixed": ("MixedRotary",),
     "mrope": ("MRotary",),
     "position_maps": (
@@ -108,7 +109,6 @@ _HOMES = {
     "scaling": (
         "DynamicNTK",
         "Linear",
-        "LongRope",
         "NTK",
         "Proportional",
     ),

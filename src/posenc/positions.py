@@ -56,7 +56,7 @@ def from_mask(
         Shape of `mask`, integers.
     Raises:
         TypeError: `mask` holds neither booleans nor integers.
-        ValueError: `mask` has no axis.
+        ValueError: `mask` has no axis, or holds another number than 0 and 1.
     Example:
         >>> from_mask(np.asarray([[0, 0, 1, 1, 1], [1, 1, 1, 0, 0]])).tolist()
         [[0, 0, 0, 1, 2], [0, 1, 2, 0, 0]]
@@ -69,9 +69,19 @@ def from_mask(
     _has_tokens("mask", mask)
     _checks.integer("start", start)
     _checks.integer("padding", padding)
-    real = mask if _arrays.is_bool(mask) else mask != 0
+    real = mask if _arrays.is_bool(mask) else _ones(mask)
     counted = _arrays.running_sum(xp.astype(real, _arrays.widest_integer(mask)))
     return xp.where(real, counted - 1 + start, padding)
+
+
+def _ones(mask: Array) -> Array:
+    """Where a mask of numbers is 1; others than 0 and 1 are refused where they can be seen."""
+    xp = _arrays.namespace(mask)
+    if _arrays.readable(mask) and bool(xp.any((mask != 0) & (mask != 1))):
+        raise ValueError(
+            "`mask` must hold 0 and 1, and not the large negative numbers that are added to scores."
+        )
+    return mask != 0
 
 
 def packed(lengths: Sequence[int], *, like: Array | None = None) -> Int[Array, " total"]:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from posenc import by_parts, scaling
+from posenc import by_parts, longrope, scaling
 from posenc.alibi import Alibi
 from posenc.axes import LearnedAxes, SinusoidalAxes
 from posenc.axial import AxialRotary
@@ -69,7 +69,7 @@ SCALINGS: dict[str, type] = {
     "dynamic_ntk": scaling.DynamicNTK,
     "yarn": by_parts.Yarn,
     "llama3": by_parts.Llama3,
-    "longrope": scaling.LongRope,
+    "longrope": longrope.LongRope,
     "proportional": scaling.Proportional,
 }
 """Every rule for the `scaling` of a rotary encoding, by name."""
@@ -157,6 +157,7 @@ def from_json(text: str) -> Any:
     """The encoding or scaling that `to_json` wrote.
 
     Raises:
+        TypeError: the JSON is no object, or a field has the wrong type.
         ValueError: `text` is no JSON, or describes no valid spec.
     Example:
         >>> from_json('{"kind": "linear", "factor": 4.0}')

@@ -10,8 +10,9 @@ from posenc.by_parts import Llama3, NTKByParts, Yarn
 from posenc.explanations import by_parts, scaling
 from posenc.explanations.explanation import Line, Step
 from posenc.explanations.scaling import Scaled
+from posenc.longrope import LongRope
 from posenc.rotary import Rotary
-from posenc.scaling import NTK, DynamicNTK, Linear, LongRope, Proportional
+from posenc.scaling import NTK, DynamicNTK, Linear, Proportional
 
 
 def steps(spec: Rotary, shown: Sequence[int], length: int | None) -> tuple[Step, ...]:
