@@ -39,7 +39,8 @@ class Framework:
         return isinstance(x, type(self.xp.asarray([0.0])))
 
 
-FRAMEWORKS = ("numpy", "strict", "torch", "jax", "jax64")
+# JAX compiles each operation anew for x64, so these run with the slow tests.
+FRAMEWORKS = ("numpy", "strict", "torch", "jax", pytest.param("jax64", marks=pytest.mark.slow))
 
 
 def numpy(x: Any) -> np.ndarray:
