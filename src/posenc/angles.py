@@ -112,7 +112,7 @@ def cos_sin(
         grid = _FLOAT32_REAL if real else _FLOAT32_INTEGER
         cos, sin = _cos_sin_of_turn(*_turn(positions, frequencies, grid, xp.float32))
     dtype = xp.float32 if dtype is None else dtype
-    return xp.astype(cos, dtype), xp.astype(sin, dtype)
+    return xp.astype(cos, dtype, copy=False), xp.astype(sin, dtype, copy=False)
 
 
 def turns(frequencies: Sequence[float]) -> list[tuple[float, float, float]]:

@@ -147,7 +147,9 @@ class Rotary:
             cos, sin = self._table_float32(positions, length)
         dtype = xp.float32 if dtype is None else dtype
         factor = self.attention_factor
-        return xp.astype(cos * factor, dtype), xp.astype(sin * factor, dtype)
+        return xp.astype(cos * factor, dtype, copy=False), xp.astype(
+            sin * factor, dtype, copy=False
+        )
 
     def rotate(
         self,
@@ -268,8 +270,8 @@ def rotate(
     _pairs(x, cos, sin)
     xp, half = _arrays.namespace(x), cos.shape[-1]
     work = _arrays.working_dtype(x)
-    turned, rest = xp.astype(x[..., : 2 * half], work), x[..., 2 * half :]
-    cos, sin = xp.astype(cos, work), xp.astype(sin, work)
+    turned, rest = xp.astype(x[..., : 2 * half], work, copy=False), x[..., 2 * half :]
+    cos, sin = xp.astype(cos, work, copy=False), xp.astype(sin, work, copy=False)
     if layout == "half":
         one, other = turned[..., :half], turned[..., half:]
         turned = xp.concat([one * cos - other * sin, other * cos + one * sin], axis=-1)
@@ -277,7 +279,7 @@ def rotate(
         one, other = turned[..., 0::2], turned[..., 1::2]
         pairs = xp.stack([one * cos - other * sin, other * cos + one * sin], axis=-1)
         turned = xp.reshape(pairs, (*pairs.shape[:-2], 2 * half))
-    turned = xp.astype(turned, x.dtype)
+    turned = xp.astype(turned, x.dtype, copy=False)
     return turned if rest.shape[-1] == 0 else xp.concat([turned, rest], axis=-1)
 
 
