@@ -1,4 +1,4 @@
-"""The one door to NumPy, PyTorch and JAX: what an array can do, and where it lives."""
+"""The door to NumPy, PyTorch and JAX: what an array can do, and where it lives."""
 
 from __future__ import annotations
 
