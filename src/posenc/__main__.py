@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -102,8 +103,7 @@ def plot(
     ] = Path("posenc.png"),
 ) -> None:
     """Draw an encoding in colours that survive print and colour blindness."""
-    if output.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise ValueError(f"--output must end in .png, .svg or .pdf; got {output.name!r}.")
+    _check_picture("--output", output)
     plots.figure(_encoding(encoding), picture, length=length).savefig(output)  # pyright: ignore[reportArgumentType]  figure() checks the word
     print(f"wrote {output}")
 
@@ -170,6 +170,61 @@ def golden(
         print(f"wrote {output}")
 
 
+@app.command(epilog="Example: posenc inspect config.json --context 40000")
+def inspect(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE", help="config.json, a folder with it, a .gguf file, a hub name, or -."
+        ),
+    ],
+    context: Annotated[
+        int | None,
+        typer.Option("--context", "-c", min=1, max=2**31, help="What happens at N tokens?"),
+    ] = None,
+    scaling: Annotated[
+        str | None, typer.Option("--scaling", help="What if? yarn:factor=4, none, ...")
+    ] = None,
+    diff: Annotated[
+        str | None, typer.Option("--diff", metavar="OTHER", help="Compare with another model.")
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option("--plot", help="Draw the wavelengths: .png, .svg or .pdf."),
+    ] = None,
+    every_value: Annotated[
+        bool, typer.Option("--all", help="Show where each value came from.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Say which positions a model uses, from its own files.
+
+    Exit status 1 says that errors or warnings were found, or that two models differ.
+    """
+    from posenc.inspector import answer, sources
+
+    if scaling is not None and diff is not None:
+        raise ValueError("--scaling and --diff are two questions: ask them one after the other.")
+    reading = sources.read(file)
+    if diff is not None:
+        said = answer.beside(reading, sources.read(diff), context=context)
+    elif scaling is not None:
+        said = answer.with_scaling(reading, scaling, context=context)
+    else:
+        said = answer.about(reading, context=context, every_value=every_value)
+    if picture is not None:
+        from posenc.inspector import picture as pictures
+
+        _check_picture("--plot", picture)
+        pictures.figure(reading).savefig(picture)
+        print(f"wrote {picture}", file=sys.stderr)
+    if as_json:
+        print(_json(said.data))
+    else:
+        _show(said.lines)
+    raise typer.Exit(0 if said.sound else 1)
+
+
 @app.command(epilog="Example: posenc explore --port 9000")
 def explore(
     port: Annotated[int, typer.Option("--port", help="The port to listen on.")] = 8765,
@@ -215,6 +270,29 @@ def _write(content: str | bytes, output: Path | None) -> None:
         return
     output.write_bytes(content.encode() if isinstance(content, str) else content)
     print(f"wrote {output}")
+
+
+def _check_picture(option: str, file: Path) -> None:
+    if file.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise ValueError(f"{option} must end in .png, .svg or .pdf; got {file.name!r}.")
+
+
+# A word or a sign says the same as each colour does.
+_STYLES: dict[str, dict[str, Any]] = {
+    "title": {"bold": True},
+    "error": {"fg": "red", "bold": True},
+    "warning": {"fg": "yellow"},
+    "note": {"fg": "cyan"},
+    "one": {"fg": "red"},
+    "other": {"fg": "green"},
+}
+
+
+def _show(lines: Iterable[tuple[str, str]]) -> None:
+    """Print lines, each with what it is; in colour on a terminal."""
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    for text, role in lines:
+        print(typer.style(text, **_STYLES[role]) if colour and role else text)
 
 
 def _json(data: Any) -> str:

@@ -26,9 +26,9 @@ class SinusoidalAxes:
 
     | as in | axes | layout | spacing | rest | positions |
     | --- | --- | --- | --- | --- | --- |
-    | MAE, MoCo v3 | (1, 0) | "axis_half" | "paper" | | grid |
+    | MAE, MoCo v3, AIMv2 | (1, 0) | "axis_half" | "paper" | | grid |
     | big_vision, SimpleViT | (1, 0) | "axis_half" | "endpoint" | | grid |
-    | RT-DETR, D-FINE, AIMv2 | (0, 1) | "axis_half" | "paper" | | grid |
+    | RT-DETR, D-FINE | (0, 1) | "axis_half" | "paper" | | grid |
     | timm build_sincos2d_pos_embed | (0, 1) | "half" | "paper" | | grid |
     | tensor2tensor, any axes | (0, 1, ...) | "axis_half" | "endpoint" | "leave" | grid |
     | positional-encodings package | (0, 1, ...) | "interleaved" | "paper" | "trim" | grid |

@@ -1,0 +1,10 @@
+"""Which positions a model uses: read from its own files, checked, reported."""
+
+from posenc.inspector.read import read_settings as read_settings
+from posenc.inspector.reading import (
+    Finding as Finding,
+    Part as Part,
+    Reading as Reading,
+    Use as Use,
+    Value as Value,
+)

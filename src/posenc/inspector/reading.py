@@ -1,0 +1,159 @@
+"""What was read: a model's parts, the encodings at work in them, and what is odd about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from posenc import spec
+
+Severity = Literal["error", "warning", "note"]
+Origin = Literal["file", "fallback", "default"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """Something about the settings that whoever uses this model should know.
+
+    Args:
+        severity: "error" (the settings cannot mean what they say), "warning" (they probably do
+            not do what they seem to), or "note" (good to know).
+        code: a short name of the kind of finding, for programs: "unknown-key".
+        key: the setting, as a path in the file: "text_config.rope_scaling.factor".
+        value: what stands there, or None where nothing does.
+        why: why it matters, in one sentence.
+        cure: what to do about it, in one sentence.
+    """
+
+    severity: Severity
+    code: str
+    key: str
+    value: Any
+    why: str
+    cure: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Value:
+    """A setting that a reading rests on, and where it came from.
+
+    Args:
+        name: what it is, in posenc's terms where it has some: "base".
+        value: what the model uses.
+        origin: "file" (it stands there), "fallback" (made from other settings) or "default" (the
+            model's class assumes it).
+        key: the setting or settings, as a path in the file: "rope_scaling.factor".
+    """
+
+    name: str
+    value: Any
+    origin: Origin
+    key: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Use:
+    """One encoding at work in one place of a model.
+
+    Args:
+        kind: the field's name for the scheme: "rotary", "learned", "T5 buckets", "none", ...
+        place: what it acts on: "queries and keys", "token embeddings", "attention scores", ...
+        encoding: the encoding as posenc has it; None where no settings could say it, or where
+            there is none.
+        layers: the layers where it acts, counted from 0; empty where that is not a question.
+        layer_type: what the model calls these layers, where it tells kinds apart.
+        head_dim: features of a head, where heads are meant.
+        first: the first feature of the head that turns.
+        written: pairs of turned features in the order in which the model writes them back, where
+            that is not the layout of the encoding: "half".
+        inverse: whether pairs turn the other way: give the encoding minus the positions.
+        first_position: where the first token or cell stands.
+        original_length: how many tokens it was trained for, before any stretching.
+        length: how many tokens it is meant for now.
+        softmax_factor: a multiplier of all attention scores, besides 1 / sqrt(head_dim).
+        query_scaling: what multiplies each query by its position, as posenc has it.
+        values: the settings this rests on.
+        remarks: what else a port would get wrong, each one sentence.
+    """
+
+    kind: str
+    place: str
+    encoding: Any = None
+    layers: tuple[int, ...] = ()
+    layer_type: str = ""
+    head_dim: int | None = None
+    first: int = 0
+    written: str | None = None
+    inverse: bool = False
+    first_position: int = 0
+    original_length: int | None = None
+    length: int | None = None
+    softmax_factor: float = 1.0
+    query_scaling: Any = None
+    values: tuple[Value, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One network of a model: its text tower, its vision tower, ...
+
+    Args:
+        name: where its settings stand: "text_config", or "" for the whole file.
+        model_type: what the file calls it.
+        uses: the encodings at work in it.
+    """
+
+    name: str
+    model_type: str
+    uses: tuple[Use, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """Which positions a model uses, as its own files say.
+
+    Args:
+        source: what was read: a path, a hub name, or "settings".
+        model_type: what the file calls the model.
+        parts: its networks.
+        findings: what is odd, worst first.
+    """
+
+    source: str
+    model_type: str
+    parts: tuple[Part, ...]
+    findings: tuple[Finding, ...] = field(default=())
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        """The encodings of all parts."""
+        return tuple(use for part in self.parts for use in part.uses)
+
+    @property
+    def sound(self) -> bool:
+        """Whether no finding is an error or a warning."""
+        return all(finding.severity == "note" for finding in self.findings)
+
+    def __iter__(self) -> Iterator[Use]:
+        return iter(self.uses)
+
+    def to_data(self) -> dict[str, Any]:
+        """All of it as plain data, ready for JSON."""
+        return _plain(self)
+
+
+def _plain(value: Any) -> Any:
+    """Dataclasses as dicts, encodings as their data, tuples as lists, odd floats as words."""
+    if type(value) in (*spec.ENCODINGS.values(), *spec.ADJUSTMENTS.values()):
+        return spec.to_data(value)
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and value - value != 0:  # NaN and infinity are no JSON
+        return str(value)
+    return value

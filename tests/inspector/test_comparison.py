@@ -1,0 +1,141 @@
+"""Two models beside each other, and one with another scaling."""
+
+import dataclasses
+import json
+
+import pytest
+from readings import BERT, DEEPSEEK, DYNAMIC, GEMMA, LLAMA, LLAMA4, QWEN, reading, rotary
+
+from posenc import Linear, MRotary, Rotary, Sinusoidal, Yarn
+from posenc.inspector import answer
+from posenc.inspector.comparison import compare
+from posenc.inspector.reading import Use
+from posenc.inspector.what_if import rescaled
+
+
+def differences(match):
+    return {row.name: (row.one, row.other) for row in match.differences}
+
+
+@pytest.mark.parametrize("model", [LLAMA, GEMMA, LLAMA4, BERT])
+def test_a_model_is_the_same_as_itself(model):
+    assert compare(model, model, context=100_000).same
+    shown = [line.text for line in answer.beside(model, model).lines]
+    assert shown.count("              the same") == len(model.uses)
+
+
+def test_rows_that_differ_and_the_largest_difference():
+    (match,) = compare(LLAMA, QWEN).matches
+    rows = differences(match)
+    assert rows["base"] == ("500,000", "1,000,000")
+    assert rows["attention"] == (None, "x1.138629 on cos and sin, so x1.296477 on scores")
+    assert "pairing" not in rows
+    assert not match.equal
+    ratios = [
+        max(a, b) / min(a, b)
+        for a, b in zip(
+            LLAMA.uses[0].encoding.frequencies, QWEN.uses[0].encoding.frequencies, strict=True
+        )
+    ]
+    pair = ratios.index(max(ratios))
+    assert match.frequencies.startswith(f"pairs 1-63 differ, pair {pair} the most, by a factor of")
+    assert match.largest == pytest.approx(1 - 1 / max(ratios))
+
+
+def test_equal_encodings_may_still_differ():
+    softer = dataclasses.replace(LLAMA.uses[0], softmax_factor=2.0)
+    (match,) = compare(LLAMA, reading("llama", softer)).matches
+    assert match.equal
+    assert not match.same
+    assert list(differences(match)) == ["softmax"]
+
+
+def test_uses_find_each_other_whatever_their_order():
+    one, other = GEMMA.uses
+    turned = reading("gemma3_text", other, one)
+    assert all(match.equal for match in compare(GEMMA, turned).matches)
+
+
+def test_layers_of_one_kind_stand_for_the_first_of_two_kinds():
+    first, only = compare(LLAMA, GEMMA).matches
+    assert "base" in differences(first)
+    assert differences(only)["only here"][0] is None
+    shown = [line.text for line in answer.beside(LLAMA, GEMMA).lines]
+    assert "  only here   - none" in shown
+    assert compare(GEMMA, LLAMA).matches[1].differences[0].other is None
+
+
+def test_two_kinds_in_the_same_place_stand_for_each_other():
+    waves = Use(kind="sinusoidal", place="token embeddings", encoding=Sinusoidal(dim=768))
+    (match,) = compare(BERT, reading("marian", waves)).matches
+    assert differences(match)["kind"] == ("learned", "sinusoidal")
+
+
+def test_settings_that_both_have():
+    values = LLAMA.uses[0].values
+    seed = dataclasses.replace(values[1], name="seed", value=1)
+    one = reading("llama", dataclasses.replace(LLAMA.uses[0], values=(seed,)))
+    other_seed = dataclasses.replace(seed, value=2)
+    other = reading("llama", dataclasses.replace(LLAMA.uses[0], values=(other_seed,)))
+    assert differences(compare(one, other).matches[0]) == {"seed": ("1", "2")}
+
+
+def test_what_if_fills_in_the_length_and_says_so():
+    bare = reading("qwen2", rotary(Rotary(dim=128, base=1e6), length=32_768))
+    changed, filled = rescaled(bare, "yarn:factor=4")
+    assert changed.uses[0].encoding == Rotary(
+        dim=128, base=1e6, scaling=Yarn(factor=4, original_length=32_768)
+    )
+    assert changed.uses[0].length == 131_072
+    assert filled == ("original_length=32768 was taken from the model",)
+    said = answer.with_scaling(bare, "yarn:factor=4", context=100_000)
+    shown = [line.text for line in said.lines]
+    assert "+ qwen2.json with yarn:factor=4: qwen2" in shown
+    assert "              + yarn: pairs 0-23 kept, 24-39 blended, 40-63 divided by 4" in shown
+    assert "              - pairs 40-63 turn up to 3.05 times as far as in training" in shown
+    assert "              + no pair turns farther than in training" in shown
+    assert filled[0] in shown
+    json.dumps(said.data, allow_nan=False)
+
+
+def test_what_if_keeps_a_length_that_is_given():
+    changed, filled = rescaled(LLAMA, "yarn:factor=2,original_length=4096")
+    assert changed.uses[0].encoding.scaling.original_length == 4096
+    assert filled == ()
+
+
+def test_what_if_reaches_every_plain_rotary_encoding_and_no_other():
+    changed, _ = rescaled(GEMMA, "linear:factor=2")
+    assert [use.encoding.scaling for use in changed] == [Linear(factor=2)] * 2
+    mixed = MRotary(rotary=Rotary(dim=16), sections=(2, 3, 3))
+    images = reading("vl", Use(kind="M-RoPE", place="heads", encoding=mixed, length=64))
+    (use,) = rescaled(images, "linear:factor=2")[0].uses
+    assert use.encoding == MRotary(
+        rotary=Rotary(dim=16, scaling=Linear(factor=2)), sections=(2, 3, 3)
+    )
+    assert use.length == 128
+    assert rescaled(LLAMA4, "none")[0].uses[1] == LLAMA4.uses[1]
+
+
+def test_what_if_without_scaling_takes_its_softmax_factor_too():
+    (use,) = rescaled(DEEPSEEK, "none")[0].uses
+    assert use.encoding.scaling is None
+    assert use.softmax_factor == pytest.approx(1.0)
+    assert use.length == 4096
+    assert rescaled(DYNAMIC, "none")[0].uses[0].encoding.scaling is None
+
+
+@pytest.mark.parametrize(
+    ("model", "rule", "message"),
+    [
+        (LLAMA, "yarm:factor=4", "none or one of linear.*yarn:factor=4; got 'yarm'"),
+        (LLAMA, "yarn:factr=4", "has no field 'factr'"),
+        (LLAMA, "yarn", "yarn needs 'factor'"),
+        (LLAMA, "rotary:dim=8", "none or one of"),
+        (BERT, "yarn:factor=4", "rotary encoding, and this one has none"),
+        (reading("x", rotary(Rotary(dim=8))), "yarn:factor=4", "add it, as in yarn:original_len"),
+    ],
+)
+def test_what_cannot_be_tried(model, rule, message):
+    with pytest.raises(ValueError, match=message):
+        rescaled(model, rule)

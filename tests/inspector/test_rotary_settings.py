@@ -1,0 +1,72 @@
+"""Rotary settings in every spelling: either posenc turns as transformers does, or both refuse."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from oracles import read, rotary
+from oracles.rotary import compare
+
+YARN = {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 4096}
+LLAMA3 = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 2048,
+}
+NEW_YARN = {
+    "rope_type": "yarn",
+    "rope_theta": 77_777.0,
+    "factor": 4.0,
+    "original_max_position_embeddings": 4096,
+    "truncate": False,
+    "beta_fast": 16.0,
+    "mscale": 1.0,
+    "mscale_all_dim": 0.7,
+}
+SPELLINGS: dict[str, dict[str, Any]] = {
+    "old base": {"rope_theta": 12_345.0},
+    "old linear": {"rope_theta": 54_321.0, "rope_scaling": {"type": "linear", "factor": 4.0}},
+    "old dynamic": {"rope_scaling": {"type": "dynamic", "factor": 2.0}},
+    "old yarn": {"max_position_embeddings": 16_384, "rope_scaling": YARN},
+    "old llama3": {"rope_theta": 500_000.0, "rope_scaling": LLAMA3},
+    "new yarn": {"max_position_embeddings": 16_384, "rope_parameters": NEW_YARN},
+    "new default": {"rope_parameters": {"rope_type": "default", "rope_theta": 5e5}},
+    "new by kind": {
+        "rope_parameters": {
+            "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 2e6},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 20_000.0},
+        }
+    },
+    "null": {"rope_scaling": None},
+    "empty": {"rope_scaling": {}},
+}
+
+
+def outcome(model_type: str, changes: dict[str, Any]) -> float | str:
+    """The largest difference, or who refused these settings."""
+    objected = not read(model_type, **changes).sound
+    try:
+        outcomes = compare(model_type, **copy.deepcopy(changes))
+    except AssertionError:
+        raise
+    except Exception as error:  # whatever it is that transformers raises
+        return "both refuse" if objected else f"transformers refuses: {type(error).__name__}"
+    return max(one.difference for one in outcomes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_every_model_type_reads_a_spelling_as_transformers_does(spelling) -> None:
+    differing = {}
+    for model_type in rotary.TYPES:
+        changes = rotary.SWITCHES.get(model_type, {}) | SPELLINGS[spelling]
+        found = outcome(model_type, changes)
+        if found != "both refuse" and not (isinstance(found, float) and found <= 1e-6):
+            differing[model_type] = found
+
+    assert differing == {}
