@@ -4,7 +4,7 @@ PORT ?= 8765
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help explore test slow lint types docs bench format clean
+.PHONY: help explore test slow lint types docs models bench format clean
 
 help:  ## show the tasks
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
@@ -30,6 +30,10 @@ docs: .venv/dev  ## write the API reference to build/docs
 	@# jaxtyping first, so that signatures show their shapes.
 	$(BIN)/python -c 'import jaxtyping; from pdoc.__main__ import cli; cli()' \
 	  --docformat google --output-directory build/docs posenc
+
+models: .venv/dev  ## compare with every model type of transformers and write docs/models.md
+	$(BIN)/python tools/model_defaults.py
+	PYTHONPATH=tests $(BIN)/python -W ignore -m oracles
 
 bench: .venv/dev  ## time the formulas against copying the same bytes
 	$(BIN)/python -m pytest benchmarks --benchmark-enable --benchmark-only --benchmark-columns=median,iqr,rounds

@@ -35,9 +35,12 @@ def main() -> None:
     """Collect the defaults of every model type and write them, one type a line."""
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
+    classes = {model_type: CONFIG_MAPPING[model_type] for model_type in CONFIG_MAPPING_NAMES}
+    entries = {model_type: _entry(cls) for model_type, cls in classes.items()}
+    nameless = [part for cls in classes.values() for part in _nameless(cls)]
+    entries |= {cls.__name__: _entry(cls) for cls in nameless}
     lines = [f'"": {json.dumps({"transformers": transformers.__version__})}']
-    for model_type in CONFIG_MAPPING_NAMES:
-        entry = _entry(CONFIG_MAPPING[model_type])
+    for model_type, entry in entries.items():
         lines.append(f"{json.dumps(model_type)}: {json.dumps(entry, separators=(',', ':'))}")
     TARGET.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     print(f"wrote {len(lines) - 1} model types to {TARGET.name}")
@@ -91,10 +94,16 @@ def _rotary_settings(cls: type, **settings: Any) -> dict[str, Any]:
         return {}
 
 
+def _nameless(cls: type) -> list[type]:
+    """The classes of parts that have no model type, so that their own name must do."""
+    parts = [part.config_class for part in cls.sub_configs_defaults.values() if not part.model_type]
+    return parts + [inner for part in parts for inner in _nameless(part)]
+
+
 def _part(spec: Any) -> dict[str, Any]:
     """Which class a sub-config has: a fixed one, or the one its own model_type names."""
     by_name = not issubclass(spec.config_class, transformers.PreTrainedConfig)
-    part: dict[str, Any] = {"type": spec.model_type}
+    part: dict[str, Any] = {"type": spec.model_type or spec.config_class.__name__}
     if by_name:
         part["open"] = True
     if spec.optional:

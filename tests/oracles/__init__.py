@@ -49,7 +49,14 @@ def settings(model_type: str, **changes: Any) -> dict[str, Any]:
 @functools.cache
 def config_class(model_type: str) -> type[transformers.PreTrainedConfig]:
     """The config class that transformers has for a model type."""
+    if model_type in NAMELESS:
+        owner, key = NAMELESS[model_type]
+        return CONFIG_MAPPING[owner].sub_configs[key]
     return CONFIG_MAPPING[model_type]
+
+
+NAMELESS = {"Qwen3OmniMoeCode2WavConfig": ("qwen3_omni_moe", "code2wav_config")}
+"""Classes of parts without a model type: of which model they are a part, and under which key."""
 
 
 def built(model_type: str, **changes: Any) -> Any:

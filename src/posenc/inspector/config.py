@@ -254,12 +254,12 @@ class Config:
     def derive(self, name: str, value: Any, *keys: str) -> Any:
         """Remember a value that was made from the settings `keys`, and return it."""
         where = " and ".join(self.at(key) for key in keys)
-        self.taken.append(Value(name=name, value=value, origin="fallback", key=where))
+        self._take(Value(name=name, value=value, origin="fallback", key=where))
         return value
 
     def assume(self, name: str, value: Any, key: str) -> None:
         """Remember a value that the model's class assumes for a missing key."""
-        self.taken.append(Value(name=name, value=value, origin="default", key=self.at(key)))
+        self._take(Value(name=name, value=value, origin="default", key=self.at(key)))
 
     def find(
         self, severity: Severity, code: str, key: str, value: Any, why: str, cure: str
@@ -302,8 +302,12 @@ class Config:
             self.refuse(code, named, value, f"{error}.", "Put the model's own value there.")
         origin = "default" if self._name(key) is None else "file"
         where = self.at(self._name(key) or key)
-        self.taken.append(Value(name=name or key, value=value, origin=origin, key=where))
+        self._take(Value(name=name or key, value=value, origin=origin, key=where))
         return value
+
+    def _take(self, value: Value) -> None:
+        if value not in self.taken:
+            self.taken.append(value)
 
     def _alias(self, key: str) -> str:
         return self.facts.get("aliases", {}).get(key, key)

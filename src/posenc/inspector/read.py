@@ -24,7 +24,7 @@ TEXT_BESIDE = (
 """Model types whose older files have the settings of the text tower beside those of the others."""
 
 
-ELSEWHERE = {"rf_detr_vit": "rf_detr_dinov2"}
+ELSEWHERE = {"donut_swin": "donut-swin", "rf_detr_vit": "rf_detr_dinov2"}
 """Names that config classes give to parts, and the model type that has their defaults."""
 
 
@@ -49,6 +49,11 @@ def read_settings(
     else:
         parts = strangers.parts(config, named, walk.parts)
     unread.find(walk.configs)
+    if not parts and not config.findings:
+        raise ValueError(
+            f"model_type {model_type!r} is made of other models, and the settings name none; give "
+            "the config.json of a trained model."
+        )
     return Reading(
         source=source, model_type=model_type, parts=parts, findings=worst_first(config.findings)
     )
@@ -93,7 +98,7 @@ def _sub_config(config: Config, key: str, kind: Mapping[str, Any]) -> Config | N
     known = named in facts()
     if given is None and key == "text_config" and config.model_type in TEXT_BESIDE:
         return config.renamed(kind["type"])
-    part = config.part(key, named if known else kind["type"])
+    part = config.part(key, str(named) if known else ELSEWHERE.get(kind["type"], kind["type"]))
     if given is None:
         part.data = kind.get("given", {})
     return part

@@ -44,13 +44,15 @@ class Settings:
     Args:
         inner: what stands in rope_parameters or rope_scaling for these layers.
         outer: what stands in the whole of it; the same where layers are not told apart.
-        base: the base, where `inner` has none.
+        base: the base, where no setting gives one.
+        old_base: the base in the old spelling; it counts where `inner` has none.
         flat: whether settings beside rope_scaling are looked at.
     """
 
     inner: Config
     outer: Config
     base: float | None = None
+    old_base: float | None = None
     flat: bool = True
 
 
@@ -113,10 +115,27 @@ def head_dim(config: Config) -> int:
         return width
     hidden = config.integer("hidden_size", required=True)
     heads = config.integer("num_attention_heads", required=True)
+    if hidden % heads:
+        config.find(
+            "warning",
+            "unfit-settings",
+            "hidden_size",
+            hidden,
+            f"it is no multiple of the {heads} heads, which many model types refuse; heads of "
+            f"{hidden // heads} features leave {hidden % heads} of them out.",
+            "Give `head_dim`, or correct one of the two.",
+        )
     return config.derive("head_dim", hidden // heads, "hidden_size", "num_attention_heads")
 
 
-def rotary(config: Config, settings: Settings, dialect: Dialect, width: int) -> Rotary:
+def rotary(
+    config: Config,
+    settings: Settings,
+    dialect: Dialect,
+    width: int,
+    *,
+    width_key: str = "head_dim",
+) -> Rotary:
     """The rotary encoding that these settings ask for, in heads of `width` features."""
     kind = rope_type(config, settings, dialect)
     share = partial(config, settings, dialect)
@@ -129,6 +148,14 @@ def rotary(config: Config, settings: Settings, dialect: Dialect, width: int) -> 
     rule = scalings.read(
         kind, scalings.Given(config=config, settings=settings, turned=turned, share=share)
     )
+    if turned % 2 and turned == width:
+        config.refuse(
+            "odd-width",
+            width_key,
+            width,
+            "must be even, because features turn in pairs.",
+            "Give the width the model was trained with.",
+        )
     if turned % 2:
         # Transformers takes the odd width as the exponent's and turns one feature more.
         base, turned = base ** ((turned + 1) / turned), turned + 1
@@ -237,6 +264,7 @@ def find_base(config: Config, settings: Settings, dialect: Dialect) -> float:
             "Keep one of the two, with the base the model was trained with.",
         )
     found = inside if inside is not None else beside
+    found = settings.old_base if found is None else found
     if found is not None:
         return found
     base = settings.base if settings.base is not None else config.facts.get("theta")

@@ -119,6 +119,15 @@ def _yarn(given: Given) -> Yarn:
             "Exchange the two; usual values are beta_fast=32, beta_slow=1.",
         )
     _compare_lengths(given, factor, original)
+    if original < math.tau * slow:
+        inner.refuse(
+            "absurd-value",
+            "original_max_position_embeddings",
+            original,
+            f"must be at least {math.tau * slow:.0f}, or not even the fastest pair makes "
+            f"{slow:g} turns (beta_slow) within it.",
+            "Give the length the model was trained for.",
+        )
     weight, shared = inner.number("mscale"), inner.number("mscale_all_dim")
     if bool(weight) != bool(shared):
         _lone_mscale(inner, "mscale" if weight else "mscale_all_dim", weight or shared)
@@ -249,8 +258,8 @@ MEANT = {
 def _unknown_keys(inner: Config, kind: str, keys: frozenset[str]) -> None:
     """Put down every key inside the rotary settings that this rope type never looks at."""
     for key, value in inner.data.items():
-        if key in COMMON | keys | ELSEWHERE:
-            continue
+        if key in COMMON | keys | ELSEWHERE or (key == "factor" and kind == "default"):
+            continue  # a factor without a type has a finding of its own
         elsewhere = [name for name, (_, known) in RULES.items() if key in known]
         if key in MEANT:
             cure = f"Spell it `{MEANT[key]}`."
@@ -315,13 +324,15 @@ def _original(given: Given) -> int:
     if given.settings.flat:
         beside = config.integer(key, name="original_length")
     if inside is not None and beside is not None and inside != beside:
-        config.find(
+        inner.find(
             "warning",
             "doubled-key",
             key,
-            beside,
-            f"`{inner.at(key)}` says {inside}, and the one outside wins.",
-            "Keep one of the two, with the length the model was trained for.",
+            inside,
+            f"`{config.at(key)}` is {beside}"
+            + ("" if config.has(key) else " by default")
+            + ", and that one wins.",
+            f"Write the length the model was trained for as `{config.at(key)}`.",
         )
     if (found := beside if beside is not None else inside) is not None:
         return found
@@ -392,6 +403,6 @@ def _lone_mscale(inner: Config, key: str, value: float | None) -> None:
         "unread-key",
         key,
         value,
-        f"transformers ignores it without `{other}`, while DeepSeek's own code would not.",
+        f"without `{other}` transformers leaves it out of cos and sin, unlike DeepSeek's own code.",
         "Give both, or `attention_factor`, which says the multiplier of cos and sin itself.",
     )

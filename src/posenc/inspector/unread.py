@@ -16,6 +16,7 @@ POSITIONAL = frozenset(
         "global_rope_theta",
         "layer_rope_theta",
         "local_rope_theta",
+        "mrope_section",
         "no_rope_layer_interval",
         "no_rope_layers",
         "original_max_position_embeddings",
@@ -32,6 +33,7 @@ POSITIONAL = frozenset(
         "rotary_emb_base",
         "rotary_embedding_base",
         "rotary_pct",
+        "xdrope_section",
     }
 )
 """Keys by which model types of transformers say how they encode positions."""

@@ -19,7 +19,7 @@ _SHARED_KEY = "A head is [not turned | turned]; the turned part of the key is on
 def _latent(config: Config, dialect: Dialect, first_key: str = "qk_nope_head_dim") -> Use:
     turned = config.integer("qk_rope_head_dim", name="rotary_dim", at_least=2, required=True)
     still = config.integer(first_key, name="first turned feature", at_least=0) or 0
-    encoding = rope.rotary(config, rope.flat(config), dialect, turned)
+    encoding = rope.rotary(config, rope.flat(config), dialect, turned, width_key="qk_rope_head_dim")
     kinds = layers.layer_types(config)
     turning = [i for i, kind in enumerate(kinds) if kind != "linear_attention"]
     return use(

@@ -47,6 +47,7 @@ def by_kind(spelling: Kinds) -> Reader:
 
 def _of_kind(config: Config, spelling: Kinds, kinds: tuple[str, ...], kind: str) -> Use | None:
     where = layers.where(kinds, kind)
+    layers.count(config)
     if kind in ("conv", "linear_attention"):
         return unturned(config, kinds)[0]
     settings = _settings(config, spelling, kind)
@@ -86,10 +87,12 @@ def _settings(config: Config, spelling: Kinds, kind: str) -> Settings | None:
     _flat_keys(outer, spelling)
     if kind in spelling.old_scaling and config.mapping("rope_scaling"):
         old = config.inside("rope_scaling")
+        if inner.data and inner.data != {"rope_type": "default"}:
+            _both_spellings(config, inner, old)
         old.data = {"rope_type": "default", **inner.data, **old.data}
         inner = old
-    base = _old_base(config, spelling, kind, inner)
-    return Settings(inner=inner, outer=outer, base=base, flat=False)
+    old, assumed = _old_base(config, spelling, kind, inner)
+    return Settings(inner=inner, outer=outer, base=assumed, old_base=old, flat=False)
 
 
 def _refuse_old(config: Config) -> None:
@@ -114,22 +117,44 @@ def _refuse_old(config: Config) -> None:
         )
 
 
-def _old_base(config: Config, spelling: Kinds, kind: str, inner: Config) -> float | None:
-    """The base of a kind of layer under its old key, or what the class assumes for it."""
+def _both_spellings(config: Config, inner: Config, old: Config) -> None:
+    config.find(
+        "warning",
+        "doubled-key",
+        "rope_scaling",
+        dict(old.data),
+        f"`{inner.path}` says something too, and where they disagree rope_scaling wins.",
+        "Keep one of the two; new files have rope_parameters.",
+    )
+
+
+def _old_base(
+    config: Config, spelling: Kinds, kind: str, inner: Config
+) -> tuple[float | None, float | None]:
+    """The base of a kind of layer under its old key, and what the class assumes for it."""
     key = spelling.old_bases.get(kind)
-    if key is None or inner.get("rope_theta") is not None:
-        return None
-    if config.has(key):
-        base = config.number(key, name="base", above=0.0)
-        inner.data = {**inner.data, "rope_theta": base}
-        return base
-    return config.facts["rope"][kind]["rope_theta"]
+    if key is None:
+        return None, None
+    inside = inner.get("rope_theta")
+    if inside is None and config.has(key):
+        return config.number(key, name="base", above=0.0), None
+    beside = config.get(key) if config.has(key) else None
+    if beside is not None and beside != inside:
+        config.find(
+            "warning",
+            "doubled-key",
+            key,
+            beside,
+            f"`{inner.at('rope_theta')}` says {inside}, and that one wins.",
+            "Keep one of the two, with the base the model was trained with.",
+        )
+    return None, config.facts["rope"][kind]["rope_theta"]
 
 
 def _flat_keys(outer: Config, spelling: Kinds) -> None:
     flat = [key for key, value in outer.data.items() if not isinstance(value, Mapping | None)]
     for key in flat:
-        if key not in ("truncate",):
+        if key != "truncate" and outer.data[key] not in (None, "default"):
             outer.find(
                 "warning",
                 "unread-key",
@@ -230,7 +255,7 @@ def _llama4(config: Config) -> list[Use]:
     """Llama 4: layers that do not turn grow their queries by a temperature."""
     found = some(INTERLEAVED, _no_rope_layers, "no_rope_layers is 0 for these.")(config)
     scaling = None
-    if config.flag("attn_temperature_tuning"):
+    if _tuned(config):
         length = config.number("floor_scale", above=0.0, required=True)
         strength = config.number("attn_scale", at_least=0.0, required=True)
         scaling = Temperature(length=int(length), strength=strength)
@@ -241,6 +266,22 @@ def _llama4(config: Config) -> list[Use]:
         else replace(one, remarks=remarks if config.flag("use_qk_norm") else ())
         for one in found
     ]
+
+
+def _tuned(config: Config) -> bool:
+    """Whether queries grow; the first release of Llama 4 Scout says 4 where it means true."""
+    key = "attn_temperature_tuning"
+    if config.get(key) != 4:
+        return config.flag(key)
+    config.find(
+        "warning",
+        "wrong-type",
+        key,
+        4,
+        "it must be true or false, and is read as true; transformers refuses it.",
+        "Write true.",
+    )
+    return True
 
 
 def _base_each(switch_only: bool) -> Reader:

@@ -51,7 +51,7 @@ def _use(
     config: Config, encoding: Rotary, sections: tuple[int, ...], order: Order, **more: object
 ) -> Use:
     plain = use(config, encoding)
-    multimodal = _multimodal(config, encoding, sections, order)
+    multimodal = _multimodal(rope.given(config), encoding, sections, order)
     fields = {"kind": "M-RoPE", "encoding": multimodal, "remarks": (_TEXT,)} | more
     return replace(plain, values=tuple(config.taken), **fields)  # pyright: ignore[reportArgumentType]  fields by name
 
@@ -73,14 +73,14 @@ def _sections(config: Config, inner: Config, default: tuple[int, ...]) -> tuple[
 
 
 def _multimodal(
-    config: Config, encoding: Rotary, sections: tuple[int, ...], order: Order
+    inner: Config, encoding: Rotary, sections: tuple[int, ...], order: Order
 ) -> MRotary:
     pairs = encoding.turned // 2
     if order == "interleaved" and len(sections) == 3:
         # The first section is never looked at: time has what the others leave.
         time = pairs - sections[1] - sections[2]
         if time != sections[0]:
-            config.find(
+            inner.find(
                 "warning",
                 "sections-against-width",
                 "mrope_section",
@@ -90,7 +90,7 @@ def _multimodal(
             )
         sections = (time, *sections[1:])
     if sum(sections) != pairs or min(sections) < 1:
-        config.refuse(
+        inner.refuse(
             "sections-against-width",
             "mrope_section",
             list(sections),
@@ -104,7 +104,8 @@ def _ernie(config: Config) -> list[Use]:
     """ERNIE 4.5 VL: sections in the order (row, column, time), row and column by turns."""
     dialect = Dialect(layout="interleaved", kinds=("default",))
     encoding = rope.rotary(config, rope.flat(config), dialect, rope.head_dim(config))
-    row, column, time = _three(config, _sections(config, rope.chosen(config), (22, 22, 20)))
+    inner = rope.chosen(config)
+    row, column, time = _three(inner, _sections(config, inner, (22, 22, 20)))
     turning = tuple(range(layers.count(config)))
     return [_use(config, encoding, (time, row, column), "time_last", layers=turning)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from posenc.by_parts import Yarn
 from posenc.inspector import layers, rope
 from posenc.inspector.config import Config
 from posenc.inspector.reading import Use
@@ -35,8 +36,8 @@ _LLAMAS = """
     lfm2_moe llama mimi mimi_decoder mimi_encoder minimax ministral mistral mixtral moshi
     muse_glimmer_assistant nomic_bert olmo olmo2 olmoe pocket_tts pocket_tts_audio_tokenizer
     pocket_tts_audio_tokenizer_decoder pocket_tts_audio_tokenizer_encoder qwen2 qwen2_moe qwen3
-    qwen3_moe qwen3_omni_moe_talker_code_predictor seed_oss starcoder2 t5_gemma_module timesfm2_5
-    unlimited_ocr_text vaultgemma voxtral_realtime_encoder voxtral_realtime_text
+    qwen3_moe qwen3_omni_moe_talker_code_predictor Qwen3OmniMoeCode2WavConfig seed_oss starcoder2
+    t5_gemma_module timesfm2_5 unlimited_ocr_text vaultgemma voxtral_realtime_encoder voxtral_realtime_text
 """.split()
 
 _INTERLEAVED = """
@@ -78,7 +79,13 @@ def use(config: Config, encoding: Rotary, **more: object) -> Use:
     rule = encoding.scaling
     if isinstance(rule, DynamicNTK) and length is not None:
         length = int(length * rule.factor)
-    elif rule is not None:
+    elif isinstance(rule, Yarn | LongRope):
+        original = rule.original_length
+        stretched = int(original * rule.factor)
+        given = any(v.name == "original_length" and v.origin == "file" for v in config.taken)
+        if length is not None and given and stretched > length:
+            length = config.derive("length", stretched, "factor", "original length")
+    elif rule is not None and getattr(rule, "factor", 1.0) > 1:
         original = rule.original_length
     facts = {
         "kind": "rotary",
