@@ -20,7 +20,7 @@ from huggingface_hub.errors import StrictDataclassError
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING, CONFIG_MAPPING_NAMES
 
 TARGET = Path(__file__).parent.parent / "src" / "posenc" / "inspector" / "defaults.json"
-POSITIONAL = re.compile(r"relative|^temperature_(height|width)$|^memory_encoder_output_channels$")
+POSITIONAL = re.compile(r"relative|spatial|temperature|qk_norm|conv_pos|^memory_encoder_output_")
 IRRELEVANT = re.compile(
     r"(?<!pad_)token_(id|index)|dropout|drop_|drop$|pdrop|_std$|eps$|epsilon|initializer|vocab|router|expert|moe|loss|"
     r"coef|label|cache|tie_|(attention|qkv|mlp|conv|proj|head|use|enable)_bias$|_act$|activation|output_|return_|prun|quant|cost|matcher|"

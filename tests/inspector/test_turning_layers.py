@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from oracles import read, tiny
-from oracles.tiny_cases import CASES, NOT_BUILT, NOT_YET, TOKENS
+from oracles.tiny_cases import CASES, NOT_BUILT, TOKENS
 from posenc.inspector import Reading, Use, read_settings
 from posenc.inspector.families import latent, layered
 
@@ -48,7 +48,7 @@ class Run:
 
 @functools.cache
 def run(name: str) -> Run:
-    model_type, case = (CASES | NOT_YET)[name]
+    model_type, case = CASES[name]
     settings = tiny.shrunk(model_type, case.changes)
     settings = {key: value for key, value in settings.items() if key not in case.without}
     network = tiny.network(model_type, settings, case.network)
@@ -170,7 +170,7 @@ def assert_turned(use: Use, before: torch.Tensor, after: torch.Tensor) -> None:
 
 @every_case
 def test_scores_are_multiplied_by_what_was_read(name) -> None:
-    scale = (CASES | NOT_YET)[name][1].scale
+    scale = CASES[name][1].scale
     ran = run(name)
     for use in ran.reading.parts[0].uses:
         if use.kind not in ("rotary", "M-RoPE", "none"):
@@ -191,16 +191,6 @@ def test_the_saved_config_reads_the_same(name) -> None:
 def facts_of(reading: Reading) -> list[Use]:
     """Uses without where their numbers came from, and without what no layer asks for."""
     return [replace(use, values=(), remarks=(), length=None) for use in reading.parts[0].uses]
-
-
-@pytest.mark.xfail(reason="posenc reads these settings otherwise than transformers")
-@pytest.mark.parametrize("name", NOT_YET)
-def test_not_yet_read_as_transformers_does(name) -> None:
-    test_those_layers_turn_that_were_read(name)
-    test_they_turn_by_the_table_that_was_read(name)
-    test_just_those_features_turn_that_were_read(name)
-    test_scores_are_multiplied_by_what_was_read(name)
-    test_the_saved_config_reads_the_same(name)
 
 
 def queries(model_type: str, **changes: Any) -> list[torch.Tensor]:
@@ -228,7 +218,6 @@ def test_llama_4_grows_queries_that_do_not_turn(strength) -> None:
     assert (grown[2] - plain[2] * factors[:, None]).abs().max() <= 1e-6 * grown[2].abs().max()
 
 
-@pytest.mark.xfail(reason="a default of the class that defaults.json does not have")
 def test_llama_4_grows_them_unless_the_file_says_no() -> None:
     _, still = read("llama4_text").uses
 

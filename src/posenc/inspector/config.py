@@ -313,8 +313,13 @@ class Config:
         return self.facts.get("aliases", {}).get(key, key)
 
     def _name(self, key: str) -> str | None:
-        """The name under which the file has a key, if it has it."""
-        return next((name for name in (key, self._alias(key)) if name in self.data), None)
+        """The name under which the file has a key, if it has it; aliases win, as their class sets
+        them last.
+        """
+        aliases = self.facts.get("aliases", {})
+        own = aliases.get(key, key)
+        names = [alias for alias, meant in aliases.items() if meant == own]
+        return next((name for name in (*names, own, key) if name in self.data), None)
 
 
 def _list(value: Any) -> list[Any]:

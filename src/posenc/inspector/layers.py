@@ -41,6 +41,8 @@ def layer_types(config: Config) -> tuple[str, ...]:
         config.derive("layer_types", f"{len(set(kinds))} kinds", "num_hidden_layers")
     else:
         kinds = tuple(RENAMED.get(kind, kind) for kind in given)
+    if config.model_type == "deepseek_v4":
+        kinds = kinds[:layers]
     if len(kinds) != layers:
         config.refuse(
             "wrong-length",
@@ -51,7 +53,21 @@ def layer_types(config: Config) -> tuple[str, ...]:
         )
     if config.model_type in LAST_IS_FULL and kinds:
         kinds = (*kinds[:-1], FULL)
+    if SLIDING in kinds and config.declares("sliding_window"):
+        _window(config)
     return kinds
+
+
+def _window(config: Config) -> None:
+    if config.get("sliding_window") is None:
+        config.find(
+            "warning",
+            "missing-key",
+            "sliding_window",
+            None,
+            "some layers see a window only, and nothing says how wide it is; transformers fails.",
+            "Add `sliding_window`, or make all layers full_attention.",
+        )
 
 
 def _attention_of_dory(config: Config) -> tuple[str, ...]:
@@ -69,6 +85,18 @@ def own(config: Config, layer: int) -> Config:
     every = config.inside("per_layer_config")
     named = (key for key in every.data if key.isdecimal() and int(key) == layer)
     return every.inside(next(named, ""))
+
+
+def one_each(config: Config, key: str, given: tuple[float, ...]) -> None:
+    """Refuse a list that has not one entry for each layer."""
+    if len(given) != count(config):
+        config.refuse(
+            "wrong-length",
+            key,
+            f"{len(given)} numbers",
+            f"must have one number for each of the {count(config)} layers (num_hidden_layers).",
+            "Make the two agree.",
+        )
 
 
 def _last_of(key: str, every: int, *, other: str = SLIDING, full: str = FULL) -> Pattern:
@@ -170,6 +198,9 @@ def _required(config: Config, layers: int) -> list[str]:
 
 def _compressed(config: Config, layers: int) -> list[str]:
     first, second = "heavily_compressed_attention", "compressed_sparse_attention"
+    ratios = config.integers("compress_ratios", at_least=0)
+    if ratios is not None:
+        return [{0: SLIDING, 4: second, 128: first}.get(ratio, "") for ratio in ratios]
     kinds = [first] * 2 + [second if i % 2 else first for i in range(layers)]
     return kinds[:layers]
 

@@ -93,15 +93,21 @@ def _sub_config(config: Config, key: str, kind: Mapping[str, Any]) -> Config | N
         return None
     if given is None and kind.get("optional"):
         return None
-    named = (given or {}).get("model_type", kind["type"]) if kind.get("open") else kind["type"]
-    named = ELSEWHERE.get(named, named) if isinstance(named, str) else kind["type"]
-    known = named in facts()
     if given is None and key == "text_config" and config.model_type in TEXT_BESIDE:
         return config.renamed(kind["type"])
-    part = config.part(key, str(named) if known else ELSEWHERE.get(kind["type"], kind["type"]))
+    part = config.part(key, _type(given or {}, kind))
     if given is None:
         part.data = kind.get("given", {})
     return part
+
+
+def _type(given: Mapping[str, Any], kind: Mapping[str, Any]) -> str:
+    """The model type of a sub-config: the one it names, if its place is open, else its place's."""
+    named = given.get("model_type") if kind.get("open") else None
+    for model_type in (named, kind["type"]):
+        if isinstance(model_type, str) and model_type in facts():
+            return model_type
+    return ELSEWHERE.get(kind["type"], str(kind["type"]))
 
 
 def _uses(config: Config) -> tuple[Use, ...]:

@@ -71,7 +71,8 @@ class Use:
         first_position: where the first token or cell stands.
         original_length: how many tokens it was trained for, before any stretching.
         length: how many tokens it is meant for now.
-        softmax_factor: a multiplier of all attention scores, besides 1 / sqrt(head_dim).
+        softmax_factor: what its position encoding multiplies all attention scores with, besides
+            the scale that the model has anyway, 1 / sqrt(head_dim) for most.
         query_scaling: what multiplies each query by its position, as posenc has it.
         values: the settings this rests on.
         remarks: what else a port would get wrong, each one sentence.

@@ -23,7 +23,7 @@ class Dialect:
         obeys_partial: whether plain rotation obeys that share; scaled rotation always does.
         names: rope types under other names, as this model type knows them.
         kinds: the rope types that this model type accepts, where it does not accept all.
-        share: the share of a head that turns in a kind of layer whose settings lack it.
+        share: the share of a head that turns where plain rotary settings of a kind of layer lack it.
     """
 
     layout: Layout = "half"
@@ -66,7 +66,7 @@ def chosen(config: Config) -> Config:
     """The rotary settings of a model whose layers all turn alike."""
     inner = given(config)
     kinds = [key for key in ("full_attention", "sliding_attention") if key in inner.data]
-    if kinds and "layer_types" in config.defaults:
+    if kinds and "layer_types" in config.defaults and config.model_type not in INDEXED:
         inner.refuse(
             "unknown-key",
             kinds[0],
@@ -105,6 +105,9 @@ def given(config: Config) -> Config:
     return inner
 
 
+INDEXED = ("axk2", "deepseek_v32", "glm_moe_dsa", "hy_v4", "hy_v4_vl_text", "mistral_large4_text")
+"""Model types whose layers are all of another kind, so that these names mean nothing to them."""
+
 UNREAD_SCALING = ("cohere2_moe",)
 """Model types whose class stores rope_scaling and never looks at it."""
 
@@ -139,6 +142,9 @@ def rotary(
     """The rotary encoding that these settings ask for, in heads of `width` features."""
     kind = rope_type(config, settings, dialect)
     share = partial(config, settings, dialect)
+    if share is None:
+        share = dialect.share if kind in PLAIN and dialect.share else 1.0
+        config.assume("share that turns", share, dialect.partial)
     base = find_base(config, settings, dialect)
     turned = width
     if kind != "proportional" and (kind not in PLAIN or dialect.obeys_partial):
@@ -223,13 +229,13 @@ def rope_type(config: Config, settings: Settings, dialect: Dialect) -> str:
     return kind
 
 
-def partial(config: Config, settings: Settings, dialect: Dialect) -> float:
-    """The share of a head that turns."""
+def partial(config: Config, settings: Settings, dialect: Dialect) -> float | None:
+    """The share of a head that turns, where the file or the model's class says it."""
     share = settings.inner.number("partial_rotary_factor", name="share that turns", above=0.0)
     if share is None and settings.flat:
         share = config.number(dialect.partial, name="share that turns", above=0.0)
-    if share is None:
-        share = config.facts.get("share") if settings.flat else dialect.share
+    if share is None and settings.flat:
+        share = config.facts.get("share")
         if share is not None:
             config.assume("share that turns", share, dialect.partial)
     if share is not None and share > 1:
@@ -240,7 +246,7 @@ def partial(config: Config, settings: Settings, dialect: Dialect) -> float:
             "must be at most 1: it is the share of a head that turns.",
             "Give the share of the head that turns, for example 0.5.",
         )
-    return 1.0 if share is None else share
+    return share
 
 
 def find_base(config: Config, settings: Settings, dialect: Dialect) -> float:

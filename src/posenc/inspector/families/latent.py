@@ -8,11 +8,15 @@ from dataclasses import replace
 from posenc.by_parts import yarn_mscale
 from posenc.inspector import layers, rope
 from posenc.inspector.config import Config
-from posenc.inspector.families.rotary import temperature, unturned, use
+from posenc.inspector.families.rotary import temperature, unturned, use, with_layers
 from posenc.inspector.reading import Use
 from posenc.inspector.rope import Dialect
 
 MIXED = Dialect(layout="interleaved", written="half")
+_TRAINED_SCALE = (
+    "Queries are multiplied by a * ln(position + 1) + b, two trained numbers for each head; before "
+    "training by 1."
+)
 _SHARED_KEY = "A head is [not turned | turned]; the turned part of the key is one for all heads."
 
 
@@ -63,8 +67,7 @@ def _by_switch(config: Config) -> list[Use]:
 
 
 def _sarvam(config: Config) -> list[Use]:
-    dialect = replace(MIXED, names={"deepseek_yarn": "yarn"})
-    return [_latent(config, dialect)]
+    return read(replace(MIXED, names={"deepseek_yarn": "yarn"}))(config)
 
 
 def _mistral4(config: Config) -> list[Use]:
@@ -107,6 +110,7 @@ def _mistral_large4(config: Config) -> list[Use]:
     if turning is None:
         step = config.integer("no_rope_layer_interval") or 4
         turning = tuple(int((i + 1) % step != 0) for i in range(count))
+    layers.one_each(config, "no_rope_layers", turning)
     kinds = tuple("turned" if on else "full_attention" for on in turning)
     remark = (
         "A trained number alpha for each pair multiplies its frequency by exp(alpha): the "
@@ -115,23 +119,29 @@ def _mistral_large4(config: Config) -> list[Use]:
     found = replace(
         found,
         layers=layers.where(kinds, "turned"),
-        remarks=(*found.remarks, remark),
+        remarks=(*found.remarks, remark, _TRAINED_SCALE),
         softmax_factor=softmax_factor(config),
     )
     still = Use(
         kind="none",
         place="queries and keys",
         layers=layers.where(kinds, "full_attention"),
-        remarks=("no_rope_layers is 0 for these: their heads have no turned features.",),
+        softmax_factor=softmax_factor(config),
+        remarks=(
+            "no_rope_layers is 0 for these: their heads have no turned features.",
+            _TRAINED_SCALE,
+        ),
     )
-    return [found, still] if still.layers else [found]
+    return [found, still]
 
 
 def _attention_twice(config: Config) -> list[Use]:
     """LongCat: each of num_layers blocks attends twice."""
     (found,) = read(MIXED)(config)
+    if config.has("num_hidden_layers"):
+        return [found]
     blocks = config.integer("num_layers", name="blocks", at_least=0) or 0
-    return [replace(found, layers=tuple(range(2 * blocks)))]
+    return [replace(found, layers=tuple(range(2 * blocks)), values=tuple(config.taken))]
 
 
 READERS: dict[str, Callable[[Config], list[Use]]] = {
@@ -142,5 +152,5 @@ READERS: dict[str, Callable[[Config], list[Use]]] = {
     "longcat_flash": _attention_twice,
     "sarvam_mla": _sarvam,
     "mistral4": _mistral4,
-    "mistral_large4_text": _mistral_large4,
+    "mistral_large4_text": with_layers(_mistral_large4),
 }

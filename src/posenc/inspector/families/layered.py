@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from posenc.inspector import layers, rope
 from posenc.inspector.config import Config
 from posenc.inspector.families.latent import MIXED
-from posenc.inspector.families.rotary import HALF, INTERLEAVED, SHARE, unturned, use
+from posenc.inspector.families.rotary import HALF, INTERLEAVED, SHARE, unturned, use, with_layers
 from posenc.inspector.reading import Use
 from posenc.inspector.rope import Dialect, Settings
 from posenc.query_scaling import Temperature
@@ -229,25 +229,21 @@ def _sliding_if_any(config: Config) -> tuple[bool, ...]:
 def _cohere_moe(config: Config) -> tuple[bool, ...]:
     """Layers with a sliding window, and the dense first ones where each of those looks far."""
     prefix = config.integer("first_k_dense_replace", at_least=0) or 0
-    dense = config.integer("prefix_dense_sliding_window_pattern") == 1
-    return tuple(turned or (dense and i < prefix) for i, turned in enumerate(_sliding(config)))
+    kinds = config.words("mlp_layer_types") or ("dense",) * prefix
+    far = config.integer("prefix_dense_sliding_window_pattern") == 1
+    dense = [far and kind == "dense" for kind in kinds]
+    dense += [False] * layers.count(config)
+    return tuple(turned or dense[i] for i, turned in enumerate(_sliding(config)))
 
 
 def _no_rope_layers(config: Config) -> tuple[bool, ...]:
     """In spite of its name, a 1 in no_rope_layers means that the layer turns."""
     given = config.integers("no_rope_layers", at_least=0)
     count = layers.count(config)
-    if not given:
+    if given is None or (not given and config.model_type == "llama4_text"):
         step = config.integer("no_rope_layer_interval", required=True)
         return tuple((i + 1) % step != 0 for i in range(count))
-    if len(given) != count:
-        config.refuse(
-            "wrong-length",
-            "no_rope_layers",
-            f"{len(given)} numbers",
-            f"must have one number for each of the {count} layers.",
-            "Make it as long as num_hidden_layers says.",
-        )
+    layers.one_each(config, "no_rope_layers", given)
     return tuple(bool(turned) for turned in given)
 
 
@@ -293,6 +289,7 @@ def _base_each(switch_only: bool) -> Reader:
         if bases is None:
             base = rope.find_base(config, rope.flat(config), HALF)
             bases = _muse_bases(count, base) if switch_only else (base,) * count
+        layers.one_each(config, "layer_rope_theta", bases)
         found = []
         for base in dict.fromkeys(bool(base) if switch_only else base for base in bases):
             where = tuple(
@@ -322,10 +319,10 @@ def _molmo2(config: Config) -> list[Use]:
     scaled = config.integers("rope_scaling_layers", at_least=0)
     scaled = tuple(range(count)) if scaled is None else scaled
     plain = tuple(i for i in range(count) if i not in scaled)
-    found = [use(config, encoding, layers=scaled)]
-    if plain:
-        found.append(use(config, replace(encoding, scaling=None), layers=plain))
-    return found
+    return [
+        use(config, encoding, layers=scaled),
+        use(config, replace(encoding, scaling=None), layers=plain),
+    ]
 
 
 def _mllama(config: Config) -> list[Use]:
@@ -402,15 +399,20 @@ def _ultrabert(config: Config) -> list[Use]:
 def _deepseek_v4(config: Config) -> list[Use]:
     """DeepSeek-V4: the last features of a head turn, with a base of their own where compressed."""
     width = config.integer("head_dim", required=True)
+    config.get("qk_rope_head_dim")  # saved files have it beside the share; the share wins
     kinds = layers.layer_types(config)
     found = []
     for label, chosen in (
         ("main", tuple(i for i, kind in enumerate(kinds) if kind == SLIDING)),
         ("compress", tuple(i for i, kind in enumerate(kinds) if kind != SLIDING)),
     ):
+        if not chosen:
+            continue
         own = config.fresh()
-        share = _deepseek_v4_share(own, width)
         settings = _deepseek_v4_settings(own, label)
+        share = settings.inner.number("partial_rotary_factor", name="share that turns", above=0.0)
+        share = _deepseek_v4_share(own, width) if share is None else share
+        settings.inner.data = {**settings.inner.data, "partial_rotary_factor": None}
         turned = int(width * share)
         encoding = rope.rotary(own, settings, INTERLEAVED, turned)
         remarks = (
@@ -432,7 +434,6 @@ def _deepseek_v4(config: Config) -> list[Use]:
 
 
 def _deepseek_v4_share(config: Config, width: int) -> float:
-    config.get("qk_rope_head_dim")
     share = config.number("partial_rotary_factor", name="share that turns", above=0.0)
     if share is not None:
         return share
@@ -462,7 +463,6 @@ def _deepseek_v4_settings(config: Config, label: str) -> Settings:
         data = {**data, "rope_theta": base}
     if label == "compress" and "yarn" in (data.get("rope_type"), data.get("type")):
         data.setdefault("attention_factor", 1.0)
-    data.pop("partial_rotary_factor", None)
     inner.data = data
     return Settings(inner=inner, outer=config.inside(""), flat=False)
 
@@ -523,7 +523,7 @@ MODERNBERT = Kinds(
 OLMO3 = Kinds(old_bases={FULL: "rope_theta", SLIDING: ""}, old_scaling=(FULL,))
 _ONLY_SLIDING = "Only layers with a sliding window turn."
 
-READERS: dict[str, Reader] = {
+_EVERY: dict[str, Reader] = {
     **dict.fromkeys(
         ("gemma3_text", "gemma3n_text", "t5gemma2_text", "t5gemma2_decoder"), by_kind(GEMMA3)
     ),
@@ -555,3 +555,5 @@ READERS: dict[str, Reader] = {
     "mllama_text_model": _mllama,
     "idefics": some(HALF, lambda config: (True,) * layers.count(config), ""),
 }
+
+READERS = {model_type: with_layers(reader) for model_type, reader in _EVERY.items()}

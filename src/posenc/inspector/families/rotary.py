@@ -37,7 +37,8 @@ _LLAMAS = """
     muse_glimmer_assistant nomic_bert olmo olmo2 olmoe pocket_tts pocket_tts_audio_tokenizer
     pocket_tts_audio_tokenizer_decoder pocket_tts_audio_tokenizer_encoder qwen2 qwen2_moe qwen3
     qwen3_moe qwen3_omni_moe_talker_code_predictor Qwen3OmniMoeCode2WavConfig seed_oss starcoder2
-    t5_gemma_module timesfm2_5 unlimited_ocr_text vaultgemma voxtral_realtime_encoder voxtral_realtime_text
+    t5_gemma_module timesfm2_5 unlimited_ocr_text vaultgemma voxtral_realtime_encoder
+    voxtral_realtime_text
 """.split()
 
 _INTERLEAVED = """
@@ -61,6 +62,11 @@ _REMARKS: Mapping[str, tuple[str, ...]] = {
     "dbrx": ("attn_config.rope_theta is stored but never read.",),
     "esm": ("inv_freq is saved with the weights and wins over the formula.",),
     "evolla": ("inv_freq is saved with the weights and wins over the formula.",),
+    **dict.fromkeys(
+        ("hunyuan_v1_dense", "hunyuan_v1_moe"),
+        ("Queries and keys are normalised after turning, with a weight for each feature.",),
+    ),
+    "dory": ("Queries are multiplied feature by feature after turning.",),
     "timesfm2_5": ("Positions count from the first patch that is not masked.",),
     "moonshine": ("Cross attention does not turn.",),
     "moonshine_streaming": ("Cross attention does not turn.",),
@@ -82,7 +88,7 @@ def use(config: Config, encoding: Rotary, **more: object) -> Use:
     elif isinstance(rule, Yarn | LongRope):
         original = rule.original_length
         stretched = int(original * rule.factor)
-        given = any(v.name == "original_length" and v.origin == "file" for v in config.taken)
+        given = any(v.name == "original_length" and v.origin != "fallback" for v in config.taken)
         if length is not None and given and stretched > length:
             length = config.derive("length", stretched, "factor", "original length")
     elif rule is not None and getattr(rule, "factor", 1.0) > 1:
@@ -113,6 +119,11 @@ def unturned(config: Config, kinds: tuple[str, ...], why: str = "") -> list[Use]
         for kind in dict.fromkeys(kinds)
         if (why or kind in UNTURNED_KINDS) and config.model_type not in DECAYING
     ]
+
+
+def with_layers(reader: Reader) -> Reader:
+    """The same reader without uses that no layer has."""
+    return lambda config: [use for use in reader(config) if use.layers]
 
 
 def alike(dialect: Dialect) -> Reader:
@@ -161,8 +172,14 @@ def _falcon(config: Config) -> list[Use]:
 
 
 def _olmo_hybrid(config: Config) -> list[Use]:
-    if rope.chosen(config).get("rope_theta") is None and not config.has("rope_theta"):
-        config.assume("rotation", None, "rope_parameters")
+    inner = rope.chosen(config)
+    where = inner if inner.has("rope_theta") else config
+    if where.has("rope_theta") and where.get("rope_theta") is None:
+        remark = "Its base is null, so nothing turns."
+        turned = unturned(config, layers.layer_types(config))
+        full = layers.where(layers.layer_types(config), layers.FULL)
+        still = Use(kind="none", place="queries and keys", layers=full, remarks=(remark,))
+        return [still, *turned]
     return _alike(config, HALF)
 
 
@@ -292,9 +309,11 @@ def _zamba2(config: Config) -> list[Use]:
     """Zamba2's shared attention has heads of twice the usual width."""
     if not config.flag("use_mem_rope"):
         return []
-    hidden = config.integer("hidden_size", required=True)
-    heads = config.integer("num_attention_heads", required=True)
-    width = config.derive("head_dim", 2 * hidden // heads, "hidden_size", "num_attention_heads")
+    width = config.integer("attention_head_dim", name="head_dim")
+    if width is None:
+        hidden = config.integer("hidden_size", required=True)
+        heads = config.integer("num_attention_heads", required=True)
+        width = config.derive("head_dim", 2 * hidden // heads, "hidden_size", "num_attention_heads")
     encoding = rope.rotary(config, rope.flat(config), HALF, width)
     kinds = layers.layer_types(config)
     found = use(config, encoding, layers=layers.where(kinds, "hybrid"))
