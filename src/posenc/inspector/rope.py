@@ -105,8 +105,17 @@ def given(config: Config) -> Config:
     return inner
 
 
-INDEXED = ("axk2", "deepseek_v32", "glm_moe_dsa", "hy_v4", "hy_v4_vl_text", "mistral_large4_text")
-"""Model types whose layers are all of another kind, so that these names mean nothing to them."""
+INDEXED = (
+    "axk2",
+    "deepseek_v32",
+    "glm_moe_dsa",
+    "hy_v4",
+    "hy_v4_vl_text",
+    "minimax_m3_vl_text",
+    "mistral_large4_text",
+    "unlimited_ocr_text",
+)
+"""Model types to whose layers these names mean nothing."""
 
 UNREAD_SCALING = ("cohere2_moe",)
 """Model types whose class stores rope_scaling and never looks at it."""
