@@ -1,4 +1,4 @@
-"""Write src/posenc/inspector/defaults.json: what each model type's config class assumes.
+"""Write src/posenc/inspector/settings/defaults.json: what each model type's config class assumes.
 
 A saved config.json leaves out every key that has its class's default value, so a reader needs
 those defaults. They are facts of one release of transformers, read here from its config classes:
@@ -19,7 +19,9 @@ import transformers
 from huggingface_hub.errors import StrictDataclassError
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING, CONFIG_MAPPING_NAMES
 
-TARGET = Path(__file__).parent.parent / "src" / "posenc" / "inspector" / "defaults.json"
+TARGET = (
+    Path(__file__).parent.parent / "src" / "posenc" / "inspector" / "settings" / "defaults.json"
+)
 POSITIONAL = re.compile(r"relative|spatial|temperature|qk_norm|conv_pos|^memory_encoder_output_")
 IRRELEVANT = re.compile(
     r"(?<!pad_)token_(id|index)|dropout|drop_|drop$|pdrop|_std$|eps$|epsilon|initializer|vocab|router|expert|moe|loss|"

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from posenc.fourier import FourierFeatures as FourierFeatures, Nerf as Nerf
     from posenc.goldens import Golden as Golden, golden as golden
     from posenc.identification import identify as identify
+    from posenc.inspector import read as read
     from posenc.kerple import Kerple as Kerple
     from posenc.learned import Learned as Learned
     from posenc.longrope import LongRope as LongRope
@@ -89,6 +90,7 @@ _HOMES = {
         "golden",
     ),
     "identification": ("identify",),
+    "inspector": ("read",),
     "kerple": ("Kerple",),
     "learned": ("Learned",),
     "longrope": ("LongRope",),

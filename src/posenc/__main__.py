@@ -201,19 +201,19 @@ def inspect(
 
     Exit status 1 says that errors or warnings were found, or that two models differ.
     """
-    from posenc.inspector import answer, sources
+    from posenc.inspector.report import answer
 
     if scaling is not None and diff is not None:
         raise ValueError("--scaling and --diff are two questions: ask them one after the other.")
-    reading = sources.read(file)
+    reading = posenc.read(file)
     if diff is not None:
-        said = answer.beside(reading, sources.read(diff), context=context)
+        said = answer.beside(reading, posenc.read(diff), context=context)
     elif scaling is not None:
         said = answer.with_scaling(reading, scaling, context=context)
     else:
         said = answer.about(reading, context=context, every_value=every_value)
     if picture is not None:
-        from posenc.inspector import picture as pictures
+        from posenc.inspector.report import picture as pictures
 
         _check_picture("--plot", picture)
         pictures.figure(reading).savefig(picture)

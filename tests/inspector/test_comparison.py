@@ -7,10 +7,10 @@ import pytest
 from readings import BERT, DEEPSEEK, DYNAMIC, GEMMA, LLAMA, LLAMA4, QWEN, reading, rotary
 
 from posenc import Linear, MRotary, Rotary, Sinusoidal, Yarn
-from posenc.inspector import answer
-from posenc.inspector.comparison import compare
 from posenc.inspector.reading import Use
-from posenc.inspector.what_if import rescaled
+from posenc.inspector.report import answer
+from posenc.inspector.report.comparison import compare
+from posenc.inspector.report.what_if import rescaled
 
 
 def differences(match):

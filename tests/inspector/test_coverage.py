@@ -8,7 +8,7 @@ import transformers
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 
 from oracles import coverage
-from posenc.inspector.config import facts
+from posenc.inspector.settings.config import facts
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "models.md"
 

@@ -34,11 +34,11 @@ from posenc import (
     Sinusoidal,
     Swin,
 )
-from posenc.inspector import narrow, stack
-from posenc.inspector.context import at_length
-from posenc.inspector.effects import effects
 from posenc.inspector.reading import Use
-from posenc.inspector.turning import unseen
+from posenc.inspector.report import narrow, stack
+from posenc.inspector.report.context import at_length
+from posenc.inspector.report.effects import effects
+from posenc.inspector.report.turning import unseen
 
 
 def rows(use):

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 import posenc
-from posenc.inspector.gguf_files import architectures as facts, read_gguf
-from posenc.inspector.gguf_files.findings import KNOWN
-from posenc.inspector.gguf_files.header import walk
+from posenc.inspector.sources.gguf_files import architectures as facts, read_gguf
+from posenc.inspector.sources.gguf_files.findings import KNOWN
+from posenc.inspector.sources.gguf_files.header import walk
 
 LLAMA = {
     "block_count": 4, "context_length": 4096, "embedding_length": 512,

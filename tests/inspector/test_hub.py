@@ -11,8 +11,8 @@ import threading
 
 import pytest
 
-from posenc.inspector import hub
-from posenc.inspector.sources import read
+from posenc.inspector import read
+from posenc.inspector.sources import hub
 
 CONFIG = json.dumps({"model_type": "gpt2", "n_positions": 512}).encode()
 COMMIT = "a" * 40
@@ -68,7 +68,7 @@ def asked(server, tmp_path):
 
     def ask(name, **environment):
         code = (
-            "import sys; from posenc.inspector.sources import read\n"
+            "import sys; from posenc import read\n"
             "try: reading = read(sys.argv[1]); print(reading.source, *reading, sep='\\n')\n"
             "except Exception as error: print(type(error).__name__, error, sep=': ')"
         )
@@ -169,7 +169,7 @@ def test_settings_from_the_hub_are_compared_with_weights_in_the_cache(tmp_path, 
     monkeypatch.setattr(hub, "config_file", lambda name: tmp_path / "config.json")
     with contextlib.suppress(ZeroDivisionError):
         monkeypatch.setattr(
-            "posenc.inspector.weights.compared",
+            "posenc.inspector.sources.weights.compared",
             lambda reading, folder: compared.append((reading.source, folder)) or 1 / 0,
         )
         read("org/open@v1")

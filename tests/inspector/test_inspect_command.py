@@ -7,8 +7,8 @@ import sys
 import pytest
 from readings import BERT, GEMMA, LLAMA, QWEN
 
+import posenc
 from posenc.__main__ import main
-from posenc.inspector import sources
 
 MODELS = {"llama.json": LLAMA, "qwen.json": QWEN, "gemma.json": GEMMA, "bert.json": BERT}
 
@@ -22,7 +22,7 @@ def inspect(monkeypatch, capsys, tmp_path):
             raise ValueError(f"{source} is no model.")
         return MODELS[source]
 
-    monkeypatch.setattr(sources, "read", read)
+    monkeypatch.setattr(posenc, "read", read, raising=False)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
 
@@ -111,7 +111,8 @@ def test_what_is_not_needed_is_not_loaded(tmp_path):
     config = tmp_path / "config.json"
     config.write_text('{"model_type": "llama", "rope_theta": 10000.0}')
     code = (
-        "import sys; from posenc.__main__ import main\n"
+        "import sys; import posenc
+from posenc.__main__ import main\n"
         f"sys.argv = ['posenc', 'inspect', {str(config)!r}]\n"
         "try: main()\n"
         "except SystemExit: pass\n"

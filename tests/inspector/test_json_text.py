@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from posenc.inspector import json_text
+from posenc.inspector.sources import json_text
 
 
 def settings(text):

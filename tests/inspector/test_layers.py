@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from oracles import built, settings
-from posenc.inspector import layers
-from posenc.inspector.config import Config
+from posenc.inspector.settings import layers
+from posenc.inspector.settings.config import Config
 
 FIXED = {"zamba2": 54}
 """Model types whose pattern only fits one number of layers."""

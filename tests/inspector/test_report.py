@@ -6,8 +6,8 @@ import re
 import pytest
 from readings import ALL, DEEPSEEK, GEMMA, LLAMA, LLAMA4, T5_SMALL, VIT
 
-from posenc.inspector import picture, report
 from posenc.inspector.reading import Finding, Reading
+from posenc.inspector.report import lines as report, picture
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -18,7 +18,7 @@ import torch
 from oracles import read, tiny
 from oracles.tiny_cases import CASES, NOT_BUILT, TOKENS
 from posenc.inspector import Reading, Use, read_settings
-from posenc.inspector.families import latent, layered
+from posenc.inspector.families.turning import latent, layered
 
 pytestmark = pytest.mark.slow
 

@@ -16,9 +16,9 @@ from safetensors.torch import save_file as save_torch
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 
 from posenc import Learned
-from posenc.inspector import Finding, Part, Reading, Use, weights
-from posenc.inspector.read import read_settings
-from posenc.inspector.sources import read
+from posenc.inspector import Finding, Part, Reading, Use, read
+from posenc.inspector.settings.parts import read_settings
+from posenc.inspector.sources import weights
 
 BERT = {"model_type": "bert", "max_position_embeddings": 512, "hidden_size": 64}
 TABLE = "bert.embeddings.position_embeddings.weight"

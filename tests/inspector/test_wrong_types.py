@@ -14,8 +14,7 @@ import hypothesis.strategies as st
 import pytest
 import transformers
 
-from posenc.inspector import Reading
-from posenc.inspector.sources import read
+from posenc.inspector import Reading, read
 
 MODEL_TYPES = (
     "bert", "bloom", "clip", "deberta-v2", "deepseek_v3", "dinov3_vit", "esm", "falcon",

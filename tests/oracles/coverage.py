@@ -10,7 +10,7 @@ from types import ModuleType
 
 from oracles import Outcome
 from posenc.inspector import families
-from posenc.inspector.config import facts
+from posenc.inspector.settings.config import facts
 
 SCHEMES = (
     "convolution",

@@ -11,7 +11,7 @@ import torch
 from oracles import Outcome, built, difference, modeling, read
 from oracles.rotary import rotary_module, takes_kind
 from posenc.inspector import Use
-from posenc.inspector.families import multimodal
+from posenc.inspector.families.turning import multimodal
 
 NEEDED: Mapping[str, dict[str, Any]] = {
     "cohere_compass_text": {

@@ -12,7 +12,7 @@ import torch
 
 from oracles import Outcome, built, config_class, difference, modeling, read
 from posenc.inspector import Use
-from posenc.inspector.families import latent, layered, rotary
+from posenc.inspector.families.turning import latent, layered, rotary
 
 TYPES = sorted({**rotary.READERS, **latent.READERS, **layered.READERS})
 

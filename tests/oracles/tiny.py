@@ -16,7 +16,7 @@ from transformers.masking_utils import AttentionMaskInterface, eager_mask
 from transformers.models.auto.modeling_auto import MODEL_MAPPING
 
 from oracles import built, config_class, modeling
-from posenc.inspector.config import facts
+from posenc.inspector.settings.config import facts
 
 IMPLEMENTATION = "watched"
 """What transformers calls the attention function that watches."""

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from oracles import tiny
-from posenc.inspector.families import latent, layered, multimodal, rotary
-from posenc.inspector.layers import PATTERNS
+from posenc.inspector.families.turning import latent, layered, multimodal, rotary
+from posenc.inspector.settings.layers import PATTERNS
 
 FULL, SLIDING, LINEAR = "full_attention", "sliding_attention", "linear_attention"
 HEAVY, SPARSE = "heavily_compressed_attention", "compressed_sparse_attention"

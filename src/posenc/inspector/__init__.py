@@ -1,6 +1,5 @@
 """Which positions a model uses: read from its own files, checked, reported."""
 
-from posenc.inspector.read import read_settings as read_settings
 from posenc.inspector.reading import (
     Finding as Finding,
     Part as Part,
@@ -8,3 +7,5 @@ from posenc.inspector.reading import (
     Use as Use,
     Value as Value,
 )
+from posenc.inspector.settings.parts import read_settings as read_settings
+from posenc.inspector.sources.given import read as read

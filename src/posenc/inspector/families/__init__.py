@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from posenc.inspector.config import Config
-from posenc.inspector.families import (
-    convolution,
-    coordinates,
-    grids,
-    image_waves,
-    latent,
-    layered,
-    learned,
-    multimodal,
-    none,
-    patches,
-    relative,
-    rotary,
-    several_tables,
-    sinusoidal,
-    windows,
-)
+from posenc.inspector.families import convolution, none
+from posenc.inspector.families.biases import relative, windows
+from posenc.inspector.families.tables import learned, patches, several_tables
+from posenc.inspector.families.turning import grids, latent, layered, multimodal, rotary
+from posenc.inspector.families.waves import coordinates, image_waves, sinusoidal
 from posenc.inspector.reading import Use
+from posenc.inspector.settings.config import Config
 
 Reader = Callable[[Config], list[Use]]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from posenc.alibi import Alibi
-from posenc.inspector.config import Config
-from posenc.inspector.families import waves
+from posenc.inspector.families.waves import waves
 from posenc.inspector.reading import Use
+from posenc.inspector.settings.config import Config
 
 Reader = Callable[[Config], list[Use]]
 

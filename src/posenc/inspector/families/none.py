@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from posenc.inspector.config import Config
 from posenc.inspector.reading import Use
+from posenc.inspector.settings.config import Config
 
 Reader = Callable[[Config], list[Use]]
 

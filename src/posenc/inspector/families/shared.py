@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from posenc.inspector.config import Config
 from posenc.inspector.reading import Use
+from posenc.inspector.settings.config import Config
 
 T = TypeVar("T")
 

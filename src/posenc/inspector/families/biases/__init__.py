@@ -1,0 +1,1 @@
+"""What is added to attention scores, or meets queries there."""

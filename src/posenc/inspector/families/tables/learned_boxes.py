@@ -1,0 +1,146 @@
+"""Trained tables of where a token lies on a page, or in the tree of a document."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from posenc.axes import LearnedAxes
+from posenc.inspector.families.tables.learned_tables import (
+    AFTER_PADDING,
+    Reader,
+    Table,
+    absurd,
+    tables,
+    use,
+    whole,
+)
+from posenc.inspector.reading import Use
+from posenc.inspector.settings.config import Config
+
+_SIDES = (
+    "A box is left, top, right, bottom, height, width: axes 0 to 5. Left and right share one "
+    "table, top and bottom another."
+)
+_CUT = "Heights and widths are cut to 0 .. 1023, whatever the length of their tables."
+_PROJECTED = "The six vectors side by side then pass a linear layer."
+_DEEPEST = 10_000
+_READING_ORDER = {
+    "hidden_size": 512,
+    "max_position_embeddings": 514,
+    "max_2d_position_embeddings": 1024,
+    "pad_token_id": 1,
+    "coordinate_size": 171,
+    "shape_size": 170,
+}
+
+
+def _boxes(
+    config: Config,
+    *widths: int,
+    remarks: tuple[str, ...],
+    combine: str = "concatenate",
+    place: str = "token embeddings",
+) -> Use:
+    """A table for each side of the box that a token fills on its page."""
+    length = whole(config, "max_2d_position_embeddings", name="length")
+    encoding = LearnedAxes(
+        lengths=(length,) * len(widths),
+        widths=widths,
+        axes=tuple(range(len(widths))),
+        combine="add" if combine == "add" else "concatenate",
+    )
+    return use(place, encoding, config, length=length, kind="learned layout", remarks=remarks)
+
+
+def _added_boxes(config: Config) -> list[Use]:
+    dim = whole(config, "hidden_size", name="dim")
+    return [_boxes(config, *(dim,) * 6, combine="add", remarks=(_SIDES,))]
+
+
+def _joined_boxes(*remarks: str) -> Reader:
+    def read(config: Config) -> list[Use]:
+        sides, sizes = whole(config, "coordinate_size"), whole(config, "shape_size")
+        return [_boxes(config, *(sides,) * 4, *(sizes,) * 2, remarks=(_SIDES, *remarks))]
+
+    return read
+
+
+def _lilt(config: Config) -> list[Use]:
+    """Boxes go another way than words, and take the numbers of the words with them."""
+    boxes, order = config.fresh(), config.fresh()
+    width = whole(boxes, "hidden_size")
+    sixth = boxes.derive("width", width // 6, "hidden_size")
+    shrink = whole(order, "channel_shrink_ratio")
+    if width < max(6, shrink):
+        absurd(order, "hidden_size", width, f"leaves no features after division by 6 or {shrink}.")
+    (words,) = tables(AFTER_PADDING, Table(place="box embeddings"))(order)
+    dim = order.derive("dim", width // shrink, "hidden_size", "channel_shrink_ratio")
+    return [
+        _boxes(boxes, *(sixth,) * 6, remarks=(_SIDES, _PROJECTED), place="box embeddings"),
+        replace(
+            words,
+            encoding=replace(words.encoding, dim=dim),
+            values=(*words.values, *order.taken),
+        ),
+    ]
+
+
+def _pp_doclayout_v2(config: Config) -> list[Use]:
+    """The network that puts the regions of a page in reading order; its class has no type."""
+    order = config.part("reading_order_config", "")
+    words = tables(AFTER_PADDING, Table(assumed=_READING_ORDER))(order)
+    order.defaults = _READING_ORDER
+    return [*words, *_joined_boxes(_CUT, _PROJECTED)(order)]
+
+
+def _udop(config: Config) -> list[Use]:
+    dim = whole(config, "hidden_size", name="dim")
+    remarks = (
+        "A box is left, top, right, bottom: axes 0 to 3. Left and right share one table, top and "
+        "bottom another.",
+        "Boxes come as parts of the page, 0 to 1, and are multiplied by the length less 1, rounded "
+        "down.",
+    )
+    return [
+        _boxes(
+            config, *(dim,) * 4, combine="add", remarks=remarks, place="encoder token embeddings"
+        )
+    ]
+
+
+def _markuplm(config: Config) -> list[Use]:
+    """The way from the root of a page to a node: at each depth a tag, and which of its kind."""
+    kinds = {
+        "tags": "max_xpath_tag_unit_embeddings",
+        "subscripts": "max_xpath_subs_unit_embeddings",
+    }
+    return [_path(config.fresh(), what, rows) for what, rows in kinds.items()]
+
+
+def _path(config: Config, what: str, rows: str) -> Use:
+    depth, length = whole(config, "max_depth"), whole(config, rows, name="length")
+    if depth > _DEEPEST:
+        absurd(config, "max_depth", depth, f"is more than {_DEEPEST} tables.")
+    encoding = LearnedAxes(
+        lengths=(length,) * depth,
+        widths=(whole(config, "xpath_unit_hidden_size"),) * depth,
+        axes=tuple(range(depth)),
+    )
+    remark = (
+        "Axis k is depth k of the XPath; tags and subscripts are summed, and pass two linear "
+        "layers with a ReLU between."
+    )
+    return use(
+        f"XPath {what}", encoding, config, length=length, kind="learned layout", remarks=(remark,)
+    )
+
+
+READERS: dict[str, Reader] = {
+    **dict.fromkeys(("layoutlmv2", "layoutxlm"), _joined_boxes()),
+    "layoutlm": _added_boxes,
+    "layoutlmv3": _joined_boxes(_CUT),
+    "lilt": _lilt,
+    "markuplm": _markuplm,
+    "pp_doclayout_v2": _pp_doclayout_v2,
+    "udop": _udop,
+}

@@ -1,0 +1,133 @@
+"""How many rows and columns of patches a model's settings make of an image."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TypeVar
+
+from posenc.inspector.families.shared import whole
+from posenc.inspector.reading import Value
+from posenc.inspector.settings.config import Config
+
+T = TypeVar("T")
+Grid = tuple[int, ...]
+
+
+def assumed(config: Config, name: str, value: T) -> T:
+    """Remember a value that stands in the code of the model, not in its settings; return it."""
+    config.taken.append(Value(name=name, value=value, origin="default", key=""))
+    return value
+
+
+def sides(config: Config, key: str) -> tuple[int, int]:
+    """Height and width from a setting that is one number for both or a pair."""
+    if not isinstance(config.get(key), list | tuple):
+        side = whole(config, key)
+        return side, side
+    pair = config.integers(key, required=True) or ()
+    if len(pair) != 2:
+        config.refuse(
+            "wrong-type", key, list(pair), "must be one number or a height and a width.",
+            "Write one number, or two in square brackets.",
+        )  # fmt: skip
+    return pair[0], pair[1]
+
+
+def over(key: str, patch: str = "patch_size") -> Callable[[Config], Grid]:
+    """The grid of whole patches in an image whose size stands under `key`."""
+
+    def grid(config: Config) -> Grid:
+        pairs = zip(sides(config, key), sides(config, patch), strict=True)
+        return _cells(config, [size // part for size, part in pairs], key, patch)
+
+    return grid
+
+
+def root(key: str) -> Callable[[Config], Grid]:
+    """The square grid of so many cells."""
+
+    def grid(config: Config) -> Grid:
+        rows = whole(config, key)
+        side = math.isqrt(rows)
+        if side * side != rows:
+            config.refuse(
+                "absurd-value", key, rows, "must be a square number.",
+                "Put the model's own value there, the square of a whole number.",
+            )  # fmt: skip
+        return config.derive("grid", (side, side), key)
+
+    return grid
+
+
+def square(key: str) -> Callable[[Config], Grid]:
+    """The square grid with so many cells on a side."""
+
+    def grid(config: Config) -> Grid:
+        side = whole(config, key)
+        return config.derive("grid", (side, side), key)
+
+    return grid
+
+
+def height_width(config: Config) -> Grid:
+    """The grid whose height and width are settings of their own."""
+    keys = "pos_emb_height", "pos_emb_width"
+    grid = tuple(whole(config, key) for key in keys)
+    if len(set(grid)) > 1:
+        config.find(
+            "warning", "grid-not-square", keys[1], grid[1],
+            f"differs from `{keys[0]}`, which the model takes for both sides when it resizes.",
+            f"Make it equal to `{keys[0]}`.",
+        )  # fmt: skip
+    return config.derive("grid", grid, *keys)
+
+
+def spectrogram(config: Config) -> Grid:
+    """Overlapping patches of a spectrogram: frequencies x times."""
+    patch = whole(config, "patch_size")
+    axes = ("num_mel_bins", "frequency_stride"), ("max_length", "time_stride")
+    grid = [(whole(config, size) - patch) // whole(config, stride) + 1 for size, stride in axes]
+    keys = [key for axis in axes for key in axis]
+    return _cells(config, grid, "patch_size", *keys)
+
+
+def tubelets(config: Config) -> Grid:
+    """Frames x rows x columns of tubelets."""
+    sizes = whole(config, "num_frames"), *sides(config, "image_size")
+    parts = tubelet(config)
+    grid = [size // part for size, part in zip(sizes, parts, strict=True)]
+    return _cells(config, grid, "tubelet_size", "num_frames", "image_size")
+
+
+def tubelet(config: Config) -> tuple[int, ...]:
+    """Frames, height and width of a tubelet."""
+    parts = config.integers("tubelet_size", required=True) or ()
+    if len(parts) != 3:
+        config.refuse(
+            "wrong-type", "tubelet_size", list(parts), "must be three whole numbers.",
+            "Write frames, height and width in square brackets.",
+        )  # fmt: skip
+    return parts
+
+
+def _cells(config: Config, grid: list[int], *keys: str) -> Grid:
+    """A grid, unless there is nothing in it."""
+    if any(cells < 1 for cells in grid):
+        config.refuse(
+            "absurd-value", keys[0], config.get(keys[0]),
+            f"leaves no whole patch, together with {', '.join(keys[1:])}.",
+            "Put the model's own value there.",
+        )  # fmt: skip
+    return config.derive("grid", tuple(grid), *keys)
+
+
+def molmo2(config: Config) -> Grid:
+    """Its number of rows follows from the image size unless it is given."""
+    rows = config.integer("num_position_embeddings")
+    if rows is not None:
+        return config.derive("grid", (rows,), "num_position_embeddings")
+    if config.get("image_size") is not None:
+        return over("image_size")(config)
+    size, patch = assumed(config, "image_size", 378), whole(config, "patch_size")
+    return _cells(config, [size // patch] * 2, "patch_size", "image_size")

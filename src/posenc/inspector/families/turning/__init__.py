@@ -1,0 +1,1 @@
+"""Queries and keys that turn."""

@@ -1,0 +1,370 @@
+"""Queries and keys turned alike in every layer that turns at all: Llama and its many kin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from posenc.by_parts import Yarn
+from posenc.inspector.reading import Use
+from posenc.inspector.settings import layers, rope
+from posenc.inspector.settings.config import Config
+from posenc.inspector.settings.rope import Dialect
+from posenc.longrope import LongRope
+from posenc.query_scaling import Temperature
+from posenc.rotary import Rotary
+from posenc.scaling import DynamicNTK
+
+Reader = Callable[[Config], list[Use]]
+
+HALF = Dialect()
+INTERLEAVED = Dialect(layout="interleaved")
+SHARE = Dialect(obeys_partial=True)
+UNTURNED_KINDS = ("linear_attention", "conv", "moe", "mlp")
+"""Kinds of layers that know no rotation: recurrent ones, convolutions, networks without tokens."""
+
+DECAYING = ("minimax",)
+"""Model types whose recurrent layers have an encoding of their own: a decay."""
+
+_LLAMAS = """
+    apertus apertus1p5_text arcee aria_text bitnet chameleon csm csm_depth_decoder_model cwm dbrx
+    deepseek_ocr2_encoder deepseek_ocr2_text dia_decoder dia_encoder diffllama doge dots1
+    emu3_text_model esmc eurobert evolla EvollaModel exaone falcon_h1 flex_olmo gemma gemma2
+    gpt_oss gradium_phonon_tts granite granite4_vision_text granite_docling_text granitemoe
+    granitemoeshared gte higgs_audio_v2 hunyuan_v1_dense hunyuan_v1_moe hy_v3 hyperclovax
+    internlm3 iquestcoder jais2 jetmoe jina_embeddings_v3 kyutai_speech_to_text lasr_encoder lfm2
+    lfm2_moe llama mimi mimi_decoder mimi_encoder minimax ministral mistral mixtral moshi
+    muse_glimmer_assistant nomic_bert olmo olmo2 olmoe pocket_tts pocket_tts_audio_tokenizer
+    pocket_tts_audio_tokenizer_decoder pocket_tts_audio_tokenizer_encoder qwen2 qwen2_moe qwen3
+    qwen3_moe qwen3_omni_moe_talker_code_predictor Qwen3OmniMoeCode2WavConfig seed_oss starcoder2
+    t5_gemma_module timesfm2_5 unlimited_ocr_text vaultgemma voxtral_realtime_encoder
+    voxtral_realtime_text
+""".split()
+
+_INTERLEAVED = """
+    blt_global_transformer blt_local_decoder blt_local_encoder blt_patcher cohere ernie4_5
+    ernie4_5_moe helium openai_privacy_filter pe_audio_encoder pe_audio_video_encoder
+    pe_video_encoder
+""".split()
+
+_SHARES = """
+    bamba dots3_note_audio_encoder glm4_moe glmasr_encoder gpt_neox_japanese minimax_m3_vl_text
+    nemotron nemotron3_5_transcribe_asr_audio nemotron3_5_transcribe_word_timestamp
+    nemotron3_diarization_audio persimmon phi qwen3_next sarvam_moe solar_open stablelm
+""".split()
+
+_HEADS_AS_POSITIONS = (
+    "The decoder gives the numbers of the heads, 0 to heads - 1, as positions, so every token "
+    "turns alike and no order comes from it."
+)
+
+_REMARKS: Mapping[str, tuple[str, ...]] = {
+    "dbrx": ("attn_config.rope_theta is stored but never read.",),
+    "esm": ("inv_freq is saved with the weights and wins over the formula.",),
+    "evolla": ("inv_freq is saved with the weights and wins over the formula.",),
+    **dict.fromkeys(
+        ("hunyuan_v1_dense", "hunyuan_v1_moe"),
+        ("Queries and keys are normalised after turning, with a weight for each feature.",),
+    ),
+    "dory": ("Queries are multiplied feature by feature after turning.",),
+    "timesfm2_5": ("Positions count from the first patch that is not masked.",),
+    "moonshine": ("Cross attention does not turn.",),
+    "moonshine_streaming": ("Cross attention does not turn.",),
+    "gpt_oss": ("Cosine and sine have head_dim / 2 columns.",),
+    "neucodec": (_HEADS_AS_POSITIONS,),
+    "xcodec2": (_HEADS_AS_POSITIONS,),
+}
+
+
+def use(config: Config, encoding: Rotary, **more: object) -> Use:
+    """A use of a rotary encoding, with the lengths that its settings tell of."""
+    length = config.integer("max_position_embeddings", name="length")
+    if more.get("layer_type") == layers.SLIDING:
+        config.integer("sliding_window")
+    original = length
+    rule = encoding.scaling
+    if isinstance(rule, DynamicNTK) and length is not None:
+        length = int(length * rule.factor)
+    elif isinstance(rule, Yarn | LongRope):
+        original = rule.original_length
+        stretched = int(original * rule.factor)
+        given = any(v.name == "original_length" and v.origin != "fallback" for v in config.taken)
+        if length is not None and given and stretched > length:
+            length = config.derive("length", stretched, "factor", "original length")
+    elif rule is not None and getattr(rule, "factor", 1.0) > 1:
+        original = rule.original_length
+    facts = {
+        "kind": "rotary",
+        "place": "queries and keys",
+        "encoding": encoding,
+        "head_dim": encoding.dim,
+        "original_length": original,
+        "length": length,
+        "remarks": _REMARKS.get(config.model_type, ()),
+        "values": tuple(config.taken),
+    }
+    return Use(**{**facts, **more})  # pyright: ignore[reportArgumentType]  fields by name
+
+
+def unturned(config: Config, kinds: tuple[str, ...], why: str = "") -> list[Use]:
+    """The layers that do not turn, one use for each kind of them."""
+    return [
+        Use(
+            kind="none",
+            place="queries and keys" if "attention" in kind else "tokens",
+            layers=layers.where(kinds, kind),
+            layer_type=kind,
+            remarks=(why or _order_from(kind),),
+        )
+        for kind in dict.fromkeys(kinds)
+        if (why or kind in UNTURNED_KINDS) and config.model_type not in DECAYING
+    ]
+
+
+def with_layers(reader: Reader) -> Reader:
+    """The same reader without uses that no layer has."""
+    return lambda config: [use for use in reader(config) if use.layers]
+
+
+def alike(dialect: Dialect) -> Reader:
+    """A reader of models whose attention layers all turn alike."""
+
+    def read(config: Config) -> list[Use]:
+        return _alike(config, dialect)
+
+    return read
+
+
+def _alike(config: Config, dialect: Dialect, **more: object) -> list[Use]:
+    encoding = rope.rotary(config, rope.flat(config), dialect, rope.head_dim(config))
+    kinds = layers.layer_types(config)
+    turning = [i for i, kind in enumerate(kinds) if kind not in UNTURNED_KINDS]
+    turning = turning if kinds else list(range(layers.count(config)))
+    found = use(config, encoding, layers=tuple(turning), written=dialect.written, **more)
+    return [found, *unturned(config, kinds)] if turning else unturned(config, kinds)
+
+
+def _order_from(kind: str) -> str:
+    where = "the convolution" if kind == "conv" else "the recurrence"
+    return f"Order comes from {where} itself."
+
+
+def _switched(key: str, on: object, dialect: Dialect = HALF) -> Reader:
+    """A reader of models that turn only where a key has a certain value."""
+
+    def read(config: Config) -> list[Use]:
+        return _alike(config, dialect) if config.get(key) == on else []
+
+    return read
+
+
+def _two_stacks(config: Config) -> list[Use]:
+    """HRM: two stacks that take turns, each with its own layers."""
+    (found,) = _alike(config, HALF)
+    each = config.integer("num_layers_per_stack") or layers.count(config)
+    remark = "Two stacks, fast and slow, each with these layers; both turn alike."
+    values = tuple(config.taken)
+    return [replace(found, layers=tuple(range(each)), remarks=(remark,), values=values)]
+
+
+def _falcon(config: Config) -> list[Use]:
+    return [] if config.flag("alibi") else _alike(config, HALF)
+
+
+def _olmo_hybrid(config: Config) -> list[Use]:
+    inner = rope.chosen(config)
+    where = inner if inner.has("rope_theta") else config
+    if where.has("rope_theta") and where.get("rope_theta") is None:
+        remark = "Its base is null, so nothing turns."
+        turned = unturned(config, layers.layer_types(config))
+        full = layers.where(layers.layer_types(config), layers.FULL)
+        still = Use(kind="none", place="queries and keys", layers=full, remarks=(remark,))
+        return [still, *turned]
+    return _alike(config, HALF)
+
+
+def _query_temperature(config: Config) -> list[Use]:
+    """Ministral 3: queries grow a step every original_max_position_embeddings tokens."""
+    (found,) = _alike(config, HALF)
+    return [replace(found, query_scaling=temperature(config))]
+
+
+def temperature(config: Config) -> Temperature | None:
+    """What multiplies queries by their position, where llama_4_scaling_beta is given."""
+    inner = rope.chosen(config)
+    strength = inner.number("llama_4_scaling_beta", at_least=0.0)
+    length = inner.integer("original_max_position_embeddings")
+    if strength is None or length is None:
+        return None
+    return Temperature(length=length, strength=strength, offset=0)
+
+
+def _fixed_base(config: Config) -> list[Use]:
+    """GPT-J and CodeGen: rotary_dim leading features, base 10000 whatever the file says."""
+    hidden = config.integer("hidden_size", required=True)
+    heads = config.integer("num_attention_heads", required=True)
+    width = config.derive("head_dim", hidden // heads, "hidden_size", "num_attention_heads")
+    turned = config.integer("rotary_dim", at_least=2) or width
+    config.assume("base", 10_000.0, "rope_theta")
+    if config.has("rope_theta"):
+        config.find(
+            "warning",
+            "unread-key",
+            "rope_theta",
+            config.get("rope_theta"),
+            "this model type always takes 10000.",
+            "Delete it, or check whether the weights belong to another model type.",
+        )
+    encoding = Rotary(
+        dim=width, rotary_dim=None if turned == width else turned, layout="interleaved"
+    )
+    remark = "The table ends at max_position_embeddings rows."
+    return [use(config, encoding, layers=tuple(range(layers.count(config))), remarks=(remark,))]
+
+
+def _roformer(config: Config) -> list[Use]:
+    config.assume("base", 10_000.0, "rope_theta")
+    encoding = Rotary(dim=rope.head_dim(config), layout="interleaved")
+    remarks = ["The table ends at max_position_embeddings rows."]
+    if config.flag("rotary_value"):
+        remarks.append("Values are turned as well (rotary_value).")
+    turning = tuple(range(layers.count(config)))
+    return [use(config, encoding, layers=turning, remarks=tuple(remarks))]
+
+
+def _conformer(heads_key: str, layers_key: str) -> Reader:
+    """Speech encoders that turn the hidden states before queries and keys are projected."""
+
+    def read(config: Config) -> list[Use]:
+        if config.get("position_embeddings_type") != "rotary":
+            return []
+        hidden = config.integer("hidden_size", required=True)
+        heads = config.integer(heads_key, required=True)
+        width = config.derive("head_dim", hidden // heads, "hidden_size", heads_key)
+        base = config.number("rotary_embedding_base", name="base", above=0.0, required=True)
+        turning = tuple(range(config.integer(layers_key, name="layers", at_least=0) or 0))
+        remarks = (
+            "Hidden states are turned, head by head, before queries and keys are projected.",
+            "inv_freq is saved with the weights and wins over the formula.",
+        )
+        encoding = Rotary(dim=width, base=base)
+        return [use(config, encoding, layers=turning, remarks=remarks)]
+
+    return read
+
+
+def _clvp(config: Config) -> list[Use]:
+    if not config.flag("use_rotary_embedding"):
+        return []
+    width = config.integer("projection_dim", required=True)
+    heads = config.integer("num_attention_heads", required=True)
+    turned = config.derive(
+        "rotary_dim", max(width // (heads * 2), 32), "projection_dim", "num_attention_heads"
+    )
+    config.assume("base", 10_000.0, "rope_theta")
+    hidden = config.integer("hidden_size", required=True)
+    dim = config.derive("head_dim", hidden // heads, "hidden_size", "num_attention_heads")
+    remarks = (
+        "Values are turned as well.",
+        "inv_freq is saved with the weights and wins over the formula.",
+    )
+    encoding = Rotary(dim=dim, rotary_dim=None if turned == dim else turned)
+    turning = tuple(range(layers.count(config)))
+    return [use(config, encoding, layers=turning, remarks=remarks)]
+
+
+def _phimoe(config: Config) -> list[Use]:
+    """Phi-3.5-MoE: the short factors at every length; only the multiplier switches."""
+    (found,) = _alike(config, HALF)
+    rule = found.encoding.scaling
+    if rule is None:
+        return [found]
+    inner = rope.chosen(config)
+    short = inner.number("short_mscale", above=0.0, required=True)
+    long = inner.number("long_mscale", above=0.0, required=True)
+    if not isinstance(rule, LongRope):
+        return [found]
+    rule = replace(rule, long_factors=rule.short_factors, attention_factor=short)
+    remark = (
+        "The short factors hold at every length; beyond the original length cos and sin are "
+        f"multiplied by long_mscale, {long:g}, instead of short_mscale, {short:g}."
+    )
+    return [replace(found, encoding=replace(found.encoding, scaling=rule), remarks=(remark,))]
+
+
+def _first_head(config: Config) -> list[Use]:
+    """Qwen2.5-Omni's DiT: only the first head of queries and keys is turned."""
+    return _alike(
+        config,
+        Dialect(layout="interleaved", written="half"),
+        remarks=("Only the first head of queries and keys is turned.",),
+    )
+
+
+def _backwards(config: Config) -> list[Use]:
+    return _alike(config, HALF, inverse=True)
+
+
+def _zamba2(config: Config) -> list[Use]:
+    """Zamba2's shared attention has heads of twice the usual width."""
+    if not config.flag("use_mem_rope"):
+        return []
+    width = config.integer("attention_head_dim", name="head_dim")
+    if width is None:
+        hidden = config.integer("hidden_size", required=True)
+        heads = config.integer("num_attention_heads", required=True)
+        width = config.derive("head_dim", 2 * hidden // heads, "hidden_size", "num_attention_heads")
+    encoding = rope.rotary(config, rope.flat(config), HALF, width)
+    kinds = layers.layer_types(config)
+    found = use(config, encoding, layers=layers.where(kinds, "hybrid"))
+    return [found, *unturned(config, kinds)]
+
+
+def _esm(config: Config) -> list[Use]:
+    """ESM-2: a base beside everything else; rope_parameters and rope_scaling are never read."""
+    if config.get("position_embedding_type") != "rotary":
+        return []
+    base = config.number("rope_theta", name="base", above=0.0, required=True)
+    encoding = Rotary(dim=rope.head_dim(config), base=base)
+    return [use(config, encoding, layers=tuple(range(layers.count(config))))]
+
+
+_PHI3 = Dialect(
+    obeys_partial=True,
+    names={"su": "longrope", "yarn": "longrope"},
+    kinds=("default", "longrope"),
+)
+_NEOX = Dialect(obeys_partial=True, base="rotary_emb_base", partial="rotary_pct")
+
+READERS: dict[str, Reader] = {
+    **dict.fromkeys(_LLAMAS, alike(HALF)),
+    **dict.fromkeys(("neucodec", "xcodec2"), alike(HALF)),
+    **dict.fromkeys(_INTERLEAVED, alike(INTERLEAVED)),
+    **dict.fromkeys(_SHARES, alike(SHARE)),
+    **dict.fromkeys(
+        ("glm", "glm4", "moonshine", "moonshine_streaming"),
+        alike(Dialect(layout="interleaved", obeys_partial=True)),
+    ),
+    **dict.fromkeys(("gpt_neox", "gpt_neox_japanese"), alike(_NEOX)),
+    **dict.fromkeys(("phi3", "phi4_multimodal"), alike(_PHI3)),
+    **dict.fromkeys(("gptj", "codegen"), _fixed_base),
+    "minimax_m2": alike(SHARE),
+    "recurrent_gemma": alike(Dialect(obeys_partial=True, kinds=("default",))),
+    "falcon": _falcon,
+    "hrm_text": _two_stacks,
+    "olmo_hybrid": _olmo_hybrid,
+    "ministral3": _query_temperature,
+    "phimoe": _phimoe,
+    "nanochat": _backwards,
+    "qwen2_5_omni_dit": _first_head,
+    "roformer": _roformer,
+    "clvp_encoder": _clvp,
+    "zamba2": _zamba2,
+    "esm": _esm,
+    "granitemoehybrid": _switched("position_embedding_type", "rope"),
+    **dict.fromkeys(
+        ("wav2vec2-conformer", "wav2vec2-bert"),
+        _conformer("num_attention_heads", "num_hidden_layers"),
+    ),
+    "seamless_m4t": _conformer("speech_encoder_attention_heads", "speech_encoder_layers"),
+}

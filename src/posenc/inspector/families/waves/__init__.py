@@ -1,0 +1,1 @@
+"""Sines and cosines that are added."""

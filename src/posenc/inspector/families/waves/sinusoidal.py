@@ -1,0 +1,241 @@
+"""Types that add sines and cosines of many wavelengths to their embeddings."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from posenc.inspector.families.waves import series, times, waves
+from posenc.inspector.reading import Use
+from posenc.inspector.settings.config import Config
+from posenc.sinusoidal import Sinusoidal
+
+Reader = Callable[[Config], list[Use]]
+
+_TOKENS = "token embeddings"
+_BOTH_SIDES = "encoder and decoder token embeddings"
+_FRAMES = "frame embeddings"
+
+_PADDING = "Padding is no position: it is skipped in counting, and its own vector is zero."
+_EMBEDS = "Given embeddings instead of ids, it counts every token, padding as well."
+_FROZEN = "The table is frozen, but saved: a checkpoint can bring another one."
+_CHECKPOINT = (
+    "The table is a frozen weight that only the checkpoint fills: it is Whisper's where the "
+    "encoder was trained from Whisper's."
+)
+_WINDOW = "Positions start again at 0 in every window of 2 * n_window mel frames."
+_GAIN = "A trained number (`alpha`) multiplies the vectors before they are added."
+_COMPUTED = "Angles have the dtype of the activations: bfloat16 rounds those above 256 to even."
+
+
+def _table(
+    place: str,
+    like: Sinusoidal,
+    *remarks: str,
+    length: str = "max_position_embeddings",
+) -> Reader:
+    """A reader of types with one table, whose first row is the first token's."""
+    return lambda config: [waves.use(config, place, like, length=length, remarks=remarks)]
+
+
+def _frames(place: str, remark: str) -> Reader:
+    """A reader of types with Whisper's table."""
+    return _table(place, waves.WHISPER, remark, length="max_source_positions")
+
+
+def _padded(
+    config: Config,
+    place: str,
+    *remarks: str,
+    padding: str = "pad_token_id",
+    length: str = "max_position_embeddings",
+) -> Use:
+    """fairseq's table, where the first token stands behind the row of padding."""
+    row = config.integer(padding, name="padding", at_least=0, required=True) or 0
+    offset = config.derive("offset", row + 1, padding)
+    return waves.use(config, place, waves.FAIRSEQ, length=length, offset=offset, remarks=remarks)
+
+
+def _fairseq(place: str) -> Reader:
+    """A reader of types with fairseq's table that count over ids or embeddings."""
+    return lambda config: [_padded(config, place, _PADDING, _EMBEDS)]
+
+
+def _fsmt(config: Config) -> list[Use]:
+    return [_padded(config, _BOTH_SIDES, _PADDING)]
+
+
+def _trocr(config: Config) -> list[Use]:
+    if config.flag("use_learned_position_embeddings"):
+        return []
+    return [_padded(config, "decoder token embeddings", _PADDING)]
+
+
+def _seamless(config: Config) -> list[Use]:
+    return [_seamless_text(config), _units(config.fresh(), _PADDING, _EMBEDS)]
+
+
+def _seamless_v2(config: Config) -> list[Use]:
+    counted = "Characters and units are counted from the first, padding as well."
+    return [_seamless_text(config), _units(config.fresh(), counted, _GAIN)]
+
+
+def _seamless_text(config: Config) -> Use:
+    return _padded(config, "text encoder and decoder token embeddings", _PADDING, _EMBEDS)
+
+
+def _units(config: Config, *remarks: str) -> Use:
+    """The table of the decoder that turns text into units of speech."""
+    padding, length = "t2u_pad_token_id", "t2u_max_position_embeddings"
+    return _padded(config, "unit decoder embeddings", *remarks, padding=padding, length=length)
+
+
+def _speech_to_text(config: Config) -> list[Use]:
+    _mask_as_tokens(config.fresh())
+    source, target = "max_source_positions", "max_target_positions"
+    return [
+        _padded(config, "encoder frame embeddings", _PADDING, length=source),
+        _padded(config.fresh(), "decoder token embeddings", _PADDING, length=target),
+    ]
+
+
+def _speecht5(config: Config) -> list[Use]:
+    _mask_as_tokens(config.fresh())
+    return [
+        _padded(config, "speech encoder frame embeddings", _PADDING, length="max_speech_positions"),
+        *_scaled("text encoder token embeddings", "max_text_positions")(config.fresh()),
+        _padded(
+            config.fresh(), "text decoder token embeddings", _PADDING, length="max_text_positions"
+        ),
+        *_scaled("speech decoder frame embeddings", "max_speech_positions")(config.fresh()),
+    ]
+
+
+def _scaled(place: str, length: str) -> Reader:
+    return _table(place, waves.PAPER, _GAIN, length=length)
+
+
+def _mask_as_tokens(config: Config) -> None:
+    """These encoders count over a padding mask (0 kept, 1 padding) as if it were token ids."""
+    padding = config.integer("pad_token_id", at_least=0)
+    if padding not in (None, 1):
+        config.find(
+            "warning",
+            "padding-id",
+            "pad_token_id",
+            padding,
+            "should be 1: the encoder compares its padding mask, 0 or 1, with it, and with "
+            "another number it skips the wrong frames or none.",
+            "Set it to 1, or do not pad the audio.",
+        )
+
+
+def _xglm(config: Config) -> list[Use]:
+    offset = waves.assumed(config, "offset", 2)
+    padding = config.integer("pad_token_id", name="padding", at_least=0) or 0
+    zeroed = f"Row {padding} of the table is zero, so the token at {padding - offset} has none."
+    remarks = (zeroed,) if padding >= offset else ()
+    length = "max_position_embeddings"
+    return [
+        waves.use(config, _TOKENS, waves.FAIRSEQ, length=length, offset=offset, remarks=remarks)
+    ]
+
+
+def _canary(config: Config) -> list[Use]:
+    use = waves.use(config, _TOKENS, waves.HALF, length="max_position_embeddings")
+    scale = config.derive("vector_scale", use.encoding.dim**-0.5, "hidden_size")
+    remark = f"The vectors are multiplied by {scale:g}, 1 / sqrt(hidden_size), before adding."
+    return [dataclasses.replace(use, values=tuple(config.taken), remarks=(remark,))]
+
+
+def _fun_asr(config: Config) -> list[Use]:
+    bins = config.integer("num_mel_bins", required=True) or 0
+    stacked = config.integer("num_stacked_frames", required=True) or 0
+    keys = ("num_mel_bins", "num_stacked_frames")
+    dim = config.derive("dim", bins * stacked, *keys)
+    offset = waves.assumed(config, "offset", 1)
+    encoding = waves.encoding(config, keys[0], waves.WHISPER, dim=dim, offset=offset)
+    use = Use(
+        kind="sinusoidal",
+        place="stacked mel frames",
+        encoding=encoding,
+        original_length=_rows_from_1(config),
+        values=tuple(config.taken),
+        remarks=("Row 0 is never used: the first frame stands at 1.",),
+    )
+    return [use]
+
+
+def _rows_from_1(config: Config) -> int | None:
+    rows = config.integer("max_position_embeddings")
+    return rows and config.derive("original_length", rows - 1, "max_position_embeddings")
+
+
+def _switched(switch: str) -> Reader:
+    """A reader of types whose learned table a switch fills with sinusoids."""
+
+    def read(config: Config) -> list[Use]:
+        if not config.flag(switch):
+            return []
+        length = "max_position_embeddings"
+        return [waves.use(config, _TOKENS, waves.PAPER_TRIMMED, length=length, remarks=(_FROZEN,))]
+
+    return read
+
+
+READERS: dict[str, Reader] = {
+    # [sin | cos], the paper's frequencies
+    "ctrl": _table(_TOKENS, waves.MARIAN),
+    "marian": _table(_BOTH_SIDES, waves.MARIAN),
+    "pegasus": _table(_BOTH_SIDES, waves.MARIAN),
+    "videoprism_text_model": _table(_TOKENS, waves.HALF),
+    "canary_decoder": _canary,
+    "autoformer": series.values,
+    "informer": series.values,
+    "time_series_transformer": series.values,
+    "zoedepth": series.zoedepth,
+    # [sin | cos], frequencies that end at 1 / base, counted from behind the row of padding
+    "fsmt": _fsmt,
+    "kosmos_2_text_model": _fairseq(_TOKENS),
+    "kosmos_2_5_text_model": _fairseq(_TOKENS),
+    "m2m_100": _fairseq(_BOTH_SIDES),
+    "nllb-moe": _fairseq(_BOTH_SIDES),
+    "seamless_m4t": _seamless,
+    "seamless_m4t_v2": _seamless_v2,
+    "speech_to_text": _speech_to_text,
+    "speecht5": _speecht5,
+    "trocr": _trocr,
+    # the same frequencies, counted from a fixed number
+    "fun_asr_nano_encoder": _fun_asr,
+    "pegasus_x": _table(_BOTH_SIDES, waves.WHISPER, _COMPUTED),
+    "timesfm": series.timesfm,
+    "tipsv2_text_model": _table(_TOKENS, waves.FAIRSEQ),
+    "xglm": _xglm,
+    "whisper": _frames("encoder frame embeddings", _FROZEN),
+    "audioflamingo3_encoder": _frames(_FRAMES, _CHECKPOINT),
+    "moss_transcribe_diarize_audio": _frames(_FRAMES, _CHECKPOINT),
+    "qwen2_audio_encoder": _frames(_FRAMES, _CHECKPOINT),
+    "voxtral_encoder": _frames(_FRAMES, _CHECKPOINT),
+    "qwen2_5_omni_audio_encoder": _frames(_FRAMES, _WINDOW),
+    "qwen3_omni_moe_audio_encoder": _frames(_FRAMES, _WINDOW),
+    "qwen3_asr_encoder": _table(_FRAMES, waves.WHISPER, _WINDOW),
+    # [cos | sin]
+    "musicgen_decoder": _table(_TOKENS, waves.MUSICGEN),
+    "musicgen_melody_decoder": _table(_TOKENS, waves.MUSICGEN),
+    # sin, cos, sin, cos
+    "distilbert": _switched("sinusoidal_pos_embds"),
+    "flaubert": _switched("sinusoidal_embeddings"),
+    "xlm": _switched("sinusoidal_embeddings"),
+    "florence2": series.florence2,
+    "patchtsmixer": series.patchtsmixer,
+    "patchtst": series.patchtst,
+    "videomae": series.videomae,
+    # times
+    "esmfold2": times.esmfold2,
+    "gradium_phonon_tts": times.phonon,
+    "pi0": times.pi0,
+    "pocket_tts": times.flow_head,
+    "qwen2_5_omni_dit": times.qwen_dit,
+    "vibevoice_diffusion": times.vibevoice_diffusion,
+    "voxtral_realtime": times.voxtral_realtime,
+}

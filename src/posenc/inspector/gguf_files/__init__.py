@@ -1,3 +1,0 @@
-"""GGUF files: their metadata, as llama.cpp means it."""
-
-from posenc.inspector.gguf_files.read import read_gguf as read_gguf

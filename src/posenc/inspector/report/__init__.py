@@ -1,0 +1,1 @@
+"""What was read, in words, numbers and pictures."""

@@ -1,0 +1,98 @@
+"""Rows of a report on what depends on distances: slopes, buckets, windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from posenc.inspector.reading import Use
+from posenc.inspector.report.effect import Effect, number
+
+
+def alibi(use: Use) -> Iterator[Effect]:
+    """Slopes and direction."""
+    spec = use.encoding
+    first, last, flattest = spec.slopes[0], spec.slopes[-1], min(spec.slopes)
+    sentence = f"{number(first)} in head 0, {number(last)} in head {spec.heads - 1}"
+    if flattest < last:
+        sentence += f", {number(flattest)} in head {spec.slopes.index(flattest)}"
+    yield Effect(
+        name="slopes",
+        sentence=f"{sentence}: taken off for each token of distance",
+        data={"heads": spec.heads, "first": first, "last": last, "flattest": flattest},
+    )
+    yield Effect(
+        name="keys ahead",
+        sentence={
+            "causal": "hidden",
+            "symmetric": "as far off as those behind",
+            "asymmetric": "half a token farther off than those behind",
+        }[spec.direction],
+        data={"direction": spec.direction},
+    )
+
+
+def t5(use: Use) -> Iterator[Effect]:
+    """Which distances share a bucket."""
+    spec = use.encoding
+    sides = "each side" if spec.bidirectional else "keys behind"
+    single = next(
+        (a for a, b in zip(spec.edges, spec.edges[1:], strict=False) if b - a > 1), spec.edges[-1]
+    )
+    last = spec.edges[-1]
+    yield Effect(
+        name="buckets",
+        sentence=f"{len(spec.edges)} for {sides}: distances below {single} have one each, all "
+        f"from {number(last)} on share the last",
+        data={
+            "buckets": spec.buckets,
+            "bidirectional": spec.bidirectional,
+            "first_distances": list(spec.edges),
+        },
+    )
+    yield Effect(
+        name="table",
+        sentence=f"{spec.buckets} x {spec.heads}: a trained number a bucket and head",
+        data={"rows": spec.buckets, "heads": spec.heads},
+    )
+
+
+def clipped(use: Use) -> Iterator[Effect]:
+    """Where distances stop to count."""
+    spec = use.encoding
+    ahead = spec.max_distance if spec.ahead is None else spec.ahead
+    yield Effect(
+        name="distances",
+        sentence=f"told apart up to {number(spec.max_distance)} behind and {number(ahead)} ahead; "
+        "farther keys look as if they stood there",
+        data={"behind": spec.max_distance, "ahead": ahead},
+    )
+
+
+def deberta(use: Use) -> Iterator[Effect]:
+    """Where distances stop to count, and which terms they enter."""
+    spec = use.encoding
+    told = "one row each" if spec.buckets is None else f"in {spec.buckets} buckets a side"
+    yield Effect(
+        name="distances",
+        sentence=f"{told}; all from {number(spec.max_distance - 1)} on look alike",
+        data={"max_distance": spec.max_distance, "buckets": spec.buckets},
+    )
+    yield Effect(name="terms", sentence=", ".join(spec.terms), data={"terms": list(spec.terms)})
+
+
+def window(use: Use) -> Iterator[Effect]:
+    """The window of cells, and its table or network."""
+    rows, columns = use.encoding.window
+    yield Effect(
+        name="cells",
+        sentence=f"windows of {rows} x {columns}, {use.encoding.heads} heads",
+        data={"window": [rows, columns], "heads": use.encoding.heads},
+    )
+    yield Effect(
+        name="trained",
+        sentence=", ".join(
+            f"{name} {' x '.join(map(number, shape))}"
+            for name, shape in use.encoding.weights.items()
+        ),
+        data={name: list(shape) for name, shape in use.encoding.weights.items()},
+    )

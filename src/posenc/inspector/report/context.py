@@ -1,0 +1,181 @@
+"""What happens at a number of tokens, for each use of an encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from posenc import evaluation, spec as specs
+from posenc.inspector.reading import Use
+from posenc.inspector.report.effect import Effect, number
+from posenc.inspector.report.narrow import distinct
+from posenc.inspector.report.stretching import new_angles, trained_length, window_of
+from posenc.inspector.report.turning import base_of, looks_at_length, rotary_of
+from posenc.longrope import LongRope
+
+Rows = Callable[[Use, int], Iterator[Effect]]
+
+
+def at_length(use: Use, length: int) -> tuple[Effect, ...]:
+    """What one use of an encoding does in a text of `length` tokens.
+
+    Args:
+        use: one encoding at work in one place.
+        length: tokens in the whole text.
+    Returns:
+        A row for each thing to say; none where the number of tokens does not matter.
+    Example:
+        >>> from posenc import Learned
+        >>> bert = Use(kind="learned", place="tokens", encoding=Learned(length=512, dim=768))
+        >>> print(at_length(bert, 600)[0].sentence)
+        too long: beyond 512 tokens there is no row, but an index error
+    """
+    rows: list[Effect] = []
+    on_text = not evaluation.axes(_of_text(use)) and not use.kind.endswith("grid")
+    if use.encoding is not None and on_text:
+        rows += _ROWS.get(specs.to_data(use.encoding)["kind"], _nothing)(use, length)
+    return (*rows, *_queries(use, length))
+
+
+def _of_text(use: Use) -> object:
+    """The encoding that plain text meets: of M-RoPE the rotary one inside."""
+    return rotary_of(use.encoding) or use.encoding
+
+
+def _turning(use: Use, length: int) -> Iterator[Effect]:
+    """Rotary pairs and waves: windows, the trained length, rules that look at the length."""
+    window = window_of(use)
+    if window is not None and window < length:
+        yield Effect(
+            name="window",
+            sentence=f"no distance beyond {number(window - 1)}, however long the text is",
+            data={"window": window},
+        )
+        return
+    yield from _rule(use, length)
+    trained = trained_length(use)
+    if trained is None:
+        return
+    if length <= trained:
+        yield Effect(
+            name="angles",
+            sentence=f"within the {number(trained)} tokens it is made for",
+            data={"length": length, "pairs": [], "times": 1.0},
+        )
+    else:
+        yield new_angles(use, length)
+    yield Effect(
+        name="positions",
+        sentence=f"{number(distinct(length))} of {number(length)} stay apart in bfloat16",
+        data={"distinct_positions": distinct(length)},
+    )
+
+
+def _rule(use: Use, length: int) -> Iterator[Effect]:
+    """What a rule that looks at the length does here."""
+    spec = rotary_of(use.encoding)
+    if spec is None or spec.scaling is None or not looks_at_length(spec):
+        return
+    original = spec.scaling.original_length or 0
+    base = base_of(spec, length)
+    if isinstance(spec.scaling, LongRope):
+        sentence = f"the short factors; from {number(original + 1)} tokens on the long ones"
+        if length > original:
+            sentence = f"the long factors, as from {number(original + 1)} tokens on"
+    elif length <= original:
+        sentence = f"nothing changes up to {number(original)} tokens"
+    else:
+        sentence = f"turns as with base {number(base or 0)} instead of {number(spec.base)}"
+    yield Effect(
+        name="scaling",
+        sentence=sentence,
+        data={"length": length, "original_length": original, "base": base},
+    )
+    if length > original:
+        yield Effect(
+            name="cache",
+            sentence="keys cached while the text was shorter were turned otherwise: turn them anew",
+            data={"original_length": original},
+        )
+
+
+def _table(use: Use, length: int) -> Iterator[Effect]:
+    """A learned table has rows, or it has not."""
+    rows = use.encoding.length - use.first_position
+    fits = length <= rows
+    yield Effect(
+        name="table",
+        sentence=f"fits: there are rows for {number(rows)} tokens"
+        if fits
+        else f"too long: beyond {number(rows)} tokens there is no row, but an index error",
+        data={"length": length, "usable": rows, "fits": fits},
+    )
+
+
+def _penalty(use: Use, length: int) -> Iterator[Effect]:
+    """What the farthest key loses."""
+    slopes = use.encoding.slopes
+    far = length - 1
+    most, least = max(slopes) * far, min(slopes) * far
+    trained = trained_length(use)
+    beyond = trained is not None and length > trained
+    yield Effect(
+        name="penalty",
+        sentence=f"the key {number(far)} tokens back loses {number(least)} in the flattest head, "
+        f"{number(most)} in the steepest"
+        + (f"; {number(trained or 0)} tokens were the most in training" if beyond else ""),
+        data={"distance": far, "flattest": least, "steepest": most},
+    )
+
+
+def _buckets(use: Use, length: int) -> Iterator[Effect]:
+    """Which distances share the last bucket."""
+    last = use.encoding.edges[-1]
+    yield _shared(
+        last,
+        length - 1,
+        f"distances {number(last)} to {number(length - 1)} share the "
+        "last bucket: farther off is not told from far",
+    )
+
+
+def _clipped(use: Use, length: int) -> Iterator[Effect]:
+    """Which distances are taken for the largest one."""
+    last = use.encoding.max_distance
+    yield _shared(last, length - 1, f"distances {number(last)} to {number(length - 1)} look alike")
+
+
+def _shared(last: int, far: int, sentence: str) -> Effect:
+    if far <= last:
+        sentence = "no two distances are taken for the same because of the length"
+    return Effect(name="distances", sentence=sentence, data={"last": last, "farthest": far})
+
+
+def _nothing(use: Use, length: int) -> Iterator[Effect]:
+    yield from ()
+
+
+def _queries(use: Use, length: int) -> Iterator[Effect]:
+    """How much the last query grows."""
+    if use.query_scaling is None:
+        return
+    factor = float(use.query_scaling.scale(np.asarray([length - 1]), dtype=np.float64)[0])
+    yield Effect(
+        name="queries",
+        sentence=f"the last one is multiplied by {number(factor)}",
+        data={"position": length - 1, "factor": factor},
+    )
+
+
+_ROWS: dict[str, Rows] = {
+    "rotary": _turning,
+    "m_rotary": _turning,
+    "sinusoidal": _turning,
+    "learned": _table,
+    "alibi": _penalty,
+    "t5": _buckets,
+    "shaw": _clipped,
+    "deberta": _clipped,
+    "transformer_xl": _clipped,
+}

@@ -1,0 +1,141 @@
+"""The wavelengths of a model's pairs against the lengths it was made for, as a picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from posenc import evaluation
+from posenc.frequencies import wavelengths
+from posenc.inspector.reading import Reading, Use
+from posenc.inspector.report.effect import number, printable
+from posenc.inspector.report.stretching import trained_length
+from posenc.inspector.report.turning import rotary_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, dark enough on white, with a line style and a marker as further cues.
+_LINES = (
+    ("#0072B2", "-", "o"),
+    ("#D55E00", "--", "s"),
+    ("#009E73", "-.", "^"),
+    ("#CC79A7", ":", "D"),
+    ("#000000", (0, (5, 1)), "v"),
+    ("#56B4E9", (0, (3, 1, 1, 1)), "P"),
+)
+
+
+class _Curve(NamedTuple):
+    """Wavelengths of one encoding, as it is and without its scaling, and what to call it."""
+
+    label: str
+    waves: Sequence[float]
+    unscaled: Sequence[float]
+
+
+def figure(reading: Reading) -> Figure:
+    """Draw how many tokens a turn of each pair takes, and the lengths to compare that with.
+
+    Args:
+        reading: what was read.
+    Returns:
+        A matplotlib Figure; save it with `.savefig("name.png")` or "name.svg".
+    Raises:
+        ValueError: nothing in the model has pairs.
+        ModuleNotFoundError: matplotlib is missing.
+    """
+    curves = _curves(reading)
+    if not curves:
+        raise ValueError(
+            "--plot needs a model with pairs that turn (rotary or sinusoidal), and "
+            f"{reading.source} has none."
+        )
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("--plot needs matplotlib: pip install 'posenc[plot]'") from error
+    drawing = Figure(figsize=(8, 4.5), layout="constrained", dpi=150)
+    axes = drawing.subplots()
+    for curve, (colour, style, marker) in zip(curves, _LINES, strict=False):
+        pairs = range(len(curve.waves))
+        axes.plot(
+            pairs,
+            curve.waves,
+            color=colour,
+            linestyle=style,
+            marker=marker,
+            markersize=4,
+            markevery=max(len(pairs) // 16, 1),
+            label=curve.label,
+        )
+        if curve.unscaled != curve.waves:
+            label = "  without its scaling"
+            axes.plot(pairs, curve.unscaled, color=colour, linewidth=0.8, alpha=0.6, label=label)
+    for length, what in _lengths(reading).items():
+        axes.axhline(length, color="#555555", linewidth=0.8)
+        axes.annotate(
+            f"{what} {number(length)}",
+            (0, length),
+            xycoords=("axes fraction", "data"),
+            xytext=(4, 2),
+            textcoords="offset points",
+            fontsize=8,
+            color="#333333",
+        )
+    axes.set(
+        xlabel="pair",
+        ylabel="tokens, or steps, that one turn takes",
+        yscale="log",
+    )
+    legend = axes.legend(frameon=False, fontsize=8, loc="lower right")
+    # A text is not to be read as a formula: names of files may hold dollar signs.
+    title = (
+        f"{printable(reading.source)}: pairs above a line never finish a turn within that length"
+    )
+    drawing.suptitle(title if len(title) <= 90 else f"...{title[-87:]}", fontsize=10)
+    for words in (*drawing.texts, *legend.get_texts()):
+        words.set_parse_math(False)
+    return drawing
+
+
+def _curves(reading: Reading) -> list[_Curve]:
+    """One for each different encoding; more than there are line styles cannot be told apart."""
+    curves: dict[Any, _Curve] = {}
+    for part in reading.parts:
+        for use in part.uses:
+            waves = _waves(use)
+            if waves and use.encoding not in curves:
+                where = " ".join(filter(None, (part.name, use.place, use.layer_type)))
+                curves[use.encoding] = _Curve(f"{use.kind}: {printable(where)}", *waves)
+    return list(curves.values())[: len(_LINES)]
+
+
+def _waves(use: Use) -> tuple[Sequence[float], Sequence[float]] | None:
+    """Wavelengths as they are, and without scaling; of axes the first one's; None without pairs."""
+    spec = rotary_of(use.encoding)
+    if spec is not None:
+        return _shown(spec.frequencies_at(use.length)), _shown(spec.unscaled)
+    turning = () if use.encoding is None else evaluation.frequencies(use.encoding)
+    if turning and isinstance(turning[0], tuple):
+        turning = turning[0]
+    return (_shown(turning), _shown(turning)) if turning else None
+
+
+def _shown(turning: Sequence[float]) -> list[float]:
+    """Wavelengths; a pair that never turns leaves a gap."""
+    return [wave if math.isfinite(wave) else math.nan for wave in wavelengths(tuple(turning))]
+
+
+def _lengths(reading: Reading) -> dict[int, str]:
+    """The lengths that the uses name, each once."""
+    lengths: dict[int, str] = {}
+    for use in reading:
+        trained = trained_length(use)
+        if _waves(use) is None or trained is None:
+            continue
+        lengths[trained] = "trained for"
+        if use.length is not None and use.length > trained:
+            lengths.setdefault(use.length, "stretched to")
+    return lengths
