@@ -111,8 +111,7 @@ def test_what_is_not_needed_is_not_loaded(tmp_path):
     config = tmp_path / "config.json"
     config.write_text('{"model_type": "llama", "rope_theta": 10000.0}')
     code = (
-        "import sys; import posenc
-from posenc.__main__ import main\n"
+        "import sys; from posenc.__main__ import main\n"
         f"sys.argv = ['posenc', 'inspect', {str(config)!r}]\n"
         "try: main()\n"
         "except SystemExit: pass\n"
