@@ -12,6 +12,7 @@ import json
 import logging
 import re
 import warnings
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +20,32 @@ import transformers
 from huggingface_hub.errors import StrictDataclassError
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING, CONFIG_MAPPING_NAMES
 
-TARGET = (
-    Path(__file__).parent.parent / "src" / "posenc" / "inspector" / "settings" / "defaults.json"
+ROOT = Path(__file__).parent.parent
+TARGET = ROOT / "src/posenc/inspector/settings/defaults.json"
+ABOUT_POSITIONS = re.compile(
+    r"relative|spatial|temperature|qk_norm|conv_pos|^memory_encoder_output_"
 )
-POSITIONAL = re.compile(r"relative|spatial|temperature|qk_norm|conv_pos|^memory_encoder_output_")
-IRRELEVANT = re.compile(
-    r"(?<!pad_)token_(id|index)|dropout|drop_|drop$|pdrop|_std$|eps$|epsilon|initializer|vocab|router|expert|moe|loss|"
-    r"coef|label|cache|tie_|(attention|qkv|mlp|conv|proj|head|use|enable)_bias$|_act$|activation|output_|return_|prun|quant|cost|matcher|"
-    r"chunk_size_feed|intermediate|ffn|generation|summary|classifier|initializer|prefix_token|"
-    r"threshold|problem|task|transformers_version|architectures|dtype|jitter|gradient|layerscale|"
-    r"batch_norm|norm_|_norm|mask_time|mask_feature|ctc|adapter|diversity|codevector|negatives|"
-    r"beam|length_penalty|no_repeat|suppress|forced|temperature_|top_k|top_p|hidden_act|resid"
+"""Names of settings that are kept, whatever stands in the list below."""
+
+OF_NO_INTEREST = re.compile(
+    "|".join(
+        (
+            # tokens and what is done with them
+            r"(?<!pad_)token_(id|index)|vocab|prefix_token|generation|beam|length_penalty",
+            r"no_repeat|suppress|forced|temperature_|top_k|top_p|label|classifier|summary|problem",
+            # training
+            r"dropout|drop_|drop$|pdrop|_std$|eps$|epsilon|initializer|loss|coef|cost|matcher",
+            r"jitter|gradient|mask_time|mask_feature|ctc|diversity|codevector|negatives|prun|quant",
+            # layers that know no positions
+            r"router|expert|moe|intermediate|ffn|(attention|qkv|mlp|conv|proj|head|use|enable)_bias$",
+            r"_act$|activation|hidden_act|resid|layerscale|batch_norm|norm_|_norm|adapter",
+            # how a model is run and saved
+            r"cache|tie_|output_|return_|chunk_size_feed|threshold|task|dtype",
+            r"transformers_version|architectures",
+        )
+    )
 )
+"""Names of settings that say nothing about positions, so that the file stays small."""
 
 
 def main() -> None:
@@ -41,6 +56,7 @@ def main() -> None:
     entries = {model_type: _entry(cls) for model_type, cls in classes.items()}
     nameless = [part for cls in classes.values() for part in _nameless(cls)]
     entries |= {cls.__name__: _entry(cls) for cls in nameless}
+    # One type a line, so that a new release of transformers shows what it changed.
     lines = [f'"": {json.dumps({"transformers": transformers.__version__})}']
     for model_type, entry in entries.items():
         lines.append(f"{json.dumps(model_type)}: {json.dumps(entry, separators=(',', ':'))}")
@@ -49,6 +65,7 @@ def main() -> None:
 
 
 def _entry(cls: type) -> dict[str, Any]:
+    """What there is to know about a config class: see the docstring of settings.config.facts."""
     entry: dict[str, Any] = {"class": cls.__name__, "defaults": _defaults(cls)}
     if cls.attribute_map:
         entry["aliases"] = dict(cls.attribute_map)
@@ -79,7 +96,11 @@ def _assumed(cls: type, share: float | None) -> dict[str, Any]:
     if other.get("rope_theta") == 12_345.0:
         assumed.pop("rope_theta", None)
     plain = {"rope_theta": cls.default_theta, "rope_type": cls.default_rope_type}
-    return assumed if any(plain.get(key) != value for key, value in assumed.items()) else {}
+    if all(plain.get(key) == value for key, value in assumed.items()):
+        return {}
+    if all(isinstance(value, dict) for value in assumed.values()):  # from a set: in any order
+        return dict(sorted(assumed.items()))
+    return assumed
 
 
 def _share(cls: type) -> float | None:
@@ -116,17 +137,17 @@ def _part(spec: Any) -> dict[str, Any]:
 
 
 def _names(cls: type) -> set[str]:
+    """The names that a class and those above it declare."""
     return {name for base in cls.__mro__ for name in getattr(base, "__annotations__", {})}
 
 
 def _defaults(cls: type) -> dict[str, Any]:
-    from dataclasses import MISSING, fields
-
+    """The fields of a config class that may matter and whose defaults JSON has a word for."""
     found: dict[str, Any] = {}
     for field in fields(cls):
         if field.name in cls.sub_configs_defaults:
             continue
-        if IRRELEVANT.search(field.name) and not POSITIONAL.search(field.name):
+        if OF_NO_INTEREST.search(field.name) and not ABOUT_POSITIONS.search(field.name):
             continue
         if field.default is not MISSING:
             value = field.default
@@ -140,6 +161,7 @@ def _defaults(cls: type) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> bool:
+    """Whether JSON has a word for a value, and a short one."""
     if isinstance(value, dict):
         return all(isinstance(key, str) and _plain(item) for key, item in value.items())
     if isinstance(value, list | tuple):

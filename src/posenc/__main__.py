@@ -175,22 +175,26 @@ def inspect(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE", help="config.json, a folder with it, a .gguf file, a hub name, or -."
+            metavar="FILE",
+            help="config.json, a folder with it, a .gguf file, a hub name (org/name), or - for "
+            "standard input.",
+            show_default=False,
         ),
     ],
     context: Annotated[
-        int | None,
-        typer.Option("--context", "-c", min=1, max=2**31, help="What happens at N tokens?"),
+        str | None,
+        typer.Option("--context", "-c", metavar="N", help="What happens at N tokens?"),
     ] = None,
     scaling: Annotated[
-        str | None, typer.Option("--scaling", help="What if? yarn:factor=4, none, ...")
+        str | None,
+        typer.Option("--scaling", metavar="RULE", help="What if? yarn:factor=4, none, ..."),
     ] = None,
     diff: Annotated[
         str | None, typer.Option("--diff", metavar="OTHER", help="Compare with another model.")
     ] = None,
     picture: Annotated[
         Path | None,
-        typer.Option("--plot", help="Draw the wavelengths: .png, .svg or .pdf."),
+        typer.Option("--plot", metavar="PICTURE", help="Draw the wavelengths: .png, .svg or .pdf."),
     ] = None,
     every_value: Annotated[
         bool, typer.Option("--all", help="Show where each value came from.")
@@ -205,18 +209,22 @@ def inspect(
 
     if scaling is not None and diff is not None:
         raise ValueError("--scaling and --diff are two questions: ask them one after the other.")
+    if every_value and (scaling or diff) is not None:
+        raise ValueError("--all is about one model as it is: leave out --diff and --scaling.")
+    if picture is not None:
+        _check_picture("--plot", picture)
+    tokens = None if context is None else _tokens(context)
     reading = posenc.read(file)
     if diff is not None:
-        said = answer.beside(reading, posenc.read(diff), context=context)
+        said = answer.beside(reading, posenc.read(diff), context=tokens)
     elif scaling is not None:
-        said = answer.with_scaling(reading, scaling, context=context)
+        said = answer.with_scaling(reading, scaling, context=tokens)
     else:
-        said = answer.about(reading, context=context, every_value=every_value)
+        said = answer.about(reading, context=tokens, every_value=every_value)
     if picture is not None:
         from posenc.inspector.report import picture as pictures
 
-        _check_picture("--plot", picture)
-        pictures.figure(reading).savefig(picture)
+        pictures.figure(*said.readings, context=tokens).savefig(picture)
         print(f"wrote {picture}", file=sys.stderr)
     if as_json:
         print(_json(said.data))
@@ -275,6 +283,19 @@ def _write(content: str | bytes, output: Path | None) -> None:
 def _check_picture(option: str, file: Path) -> None:
     if file.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise ValueError(f"{option} must end in .png, .svg or .pdf; got {file.name!r}.")
+
+
+def _tokens(text: str) -> int:
+    """A number of tokens, as people write it: 40000, 40,000 or 40_000."""
+    digits = text.replace(",", "").replace("_", "")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 10) or not (
+        1 <= int(digits) <= 2**31
+    ):
+        raise ValueError(
+            f"--context must be a number of tokens from 1 to {2**31:,}, for example 40000; "
+            f"got {text[:40]!r}."
+        )
+    return int(digits)
 
 
 # A word or a sign says the same as each colour does.

@@ -38,8 +38,15 @@ def test_rows_that_differ_and_the_largest_difference():
         )
     ]
     pair = ratios.index(max(ratios))
-    assert match.frequencies.startswith(f"pairs 1-63 differ, pair {pair} the most, by a factor of")
+    assert match.frequencies.startswith("pairs 1-63 differ, by a factor of up to ")
+    assert match.frequencies.endswith(f" (pair {pair})")
     assert match.largest == pytest.approx(1 - 1 / max(ratios))
+
+
+def test_pairs_that_differ_alike_are_named_together():
+    bare = reading("qwen2", rotary(Rotary(dim=128, base=1e6), length=32_768))
+    (match,) = compare(bare, QWEN).matches
+    assert match.frequencies == "pairs 24-63 differ, by a factor of up to 4 (pairs 40-63)"
 
 
 def test_equal_encodings_may_still_differ():
@@ -98,6 +105,27 @@ def test_what_if_fills_in_the_length_and_says_so():
     json.dumps(said.data, allow_nan=False)
 
 
+def test_beside_each_other_lines_hang_under_their_words():
+    said = answer.beside(GEMMA, QWEN, context=40_000)
+    shown = [line.text for line in said.lines]
+    row = next(i for i, line in enumerate(shown) if line.startswith("  slow pairs"))
+    assert shown[row : row + 4] == [
+        "  slow pairs  - pairs 36-63 (28 of 64) never finish a turn within a window of",
+        "                1,024 tokens",
+        "              + pairs 40-63 (24 of 64) never finish a turn within 32,768 tokens",
+        shown[row + 3],
+    ]
+    assert all(len(line) <= 80 for line in shown)
+    assert not any("what if" in line for line in shown)  # advice is no difference
+
+
+def test_a_long_path_stays_beside_its_sign():
+    far = dataclasses.replace(LLAMA, source="/models" * 20 + "/llama.json")
+    shown = [line.text for line in answer.beside(far, QWEN).lines]
+    assert shown[:2] == [f"- {far.source}:", "  llama"]
+    assert shown[2] == "+ qwen2.json: qwen2"
+
+
 def test_what_if_keeps_a_length_that_is_given():
     changed, filled = rescaled(LLAMA, "yarn:factor=2,original_length=4096")
     assert changed.uses[0].encoding.scaling.original_length == 4096
@@ -105,8 +133,24 @@ def test_what_if_keeps_a_length_that_is_given():
 
 
 def test_what_if_reaches_every_plain_rotary_encoding_and_no_other():
-    changed, _ = rescaled(GEMMA, "linear:factor=2")
-    assert [use.encoding.scaling for use in changed] == [Linear(factor=2)] * 2
+    changed, filled = rescaled(GEMMA, "linear:factor=2")
+    # No distance grows in layers with a window.
+    assert [use.encoding.scaling for use in changed] == [None, Linear(factor=2)]
+    assert filled[0] == (
+        "layers with a window of 1,024 tokens keep their turning: no distance there grows"
+    )
+    shown = answer.with_scaling(GEMMA, "yarn:factor=4,original_length=10000").lines
+    assert max(len(line.text) for line in shown) <= 80
+    wide = [
+        dataclasses.replace(use, values=(dataclasses.replace(window, value=100_000),))
+        for use in GEMMA.uses[:1]
+        for window in use.values
+    ]
+    shown = answer.with_scaling(reading("gemma", *wide, GEMMA.uses[1]), "linear:factor=2").lines
+    assert max(len(line.text) for line in shown) <= 80
+    only, filled = rescaled(reading("mistral", GEMMA.uses[0]), "linear:factor=2")
+    assert only.uses[0].encoding.scaling == Linear(factor=2)
+    assert filled == ()
     mixed = MRotary(rotary=Rotary(dim=16), sections=(2, 3, 3))
     images = reading("vl", Use(kind="M-RoPE", place="heads", encoding=mixed, length=64))
     (use,) = rescaled(images, "linear:factor=2")[0].uses
@@ -115,6 +159,16 @@ def test_what_if_reaches_every_plain_rotary_encoding_and_no_other():
     )
     assert use.length == 128
     assert rescaled(LLAMA4, "none")[0].uses[1] == LLAMA4.uses[1]
+
+
+def test_what_if_in_place_of_a_rule_that_names_no_length():
+    # Linear 8 reached 131,072 tokens: without it they are 16,384.
+    changed, filled = rescaled(reading("gemma", GEMMA.uses[1]), "linear:factor=2")
+    (use,) = changed.uses
+    assert (use.original_length, use.length) == (16_384, 32_768)
+    assert filled == ("16,384 tokens before the model's own linear, which stretches by 8",)
+    (bare,) = rescaled(reading("gemma", GEMMA.uses[1]), "none")[0].uses
+    assert bare.length == 16_384
 
 
 def test_what_if_without_scaling_takes_its_softmax_factor_too():

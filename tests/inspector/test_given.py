@@ -57,6 +57,77 @@ def test_a_config_object_says_what_its_file_would_say(tmp_path):
         assert read(config).parts == read(tmp_path).parts
 
 
+def test_old_and_new_spelling_are_read_alike_from_everything(tmp_path):
+    from transformers import LlamaConfig
+
+    numbers = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+               "original_max_position_embeddings": 8192}  # fmt: skip
+    old = {"model_type": "llama", "rope_theta": 5e5, "rope_scaling": {"type": "llama3", **numbers}}
+    rope = {"rope_type": "llama3", "rope_theta": 5e5, **numbers}
+    new = {"model_type": "llama", "rope_parameters": rope}
+    config = LlamaConfig(rope_parameters=dict(rope))
+    config.save_pretrained(tmp_path)
+    sources = [old, new, config, tmp_path, put(tmp_path / "old" / "config.json", old)]
+
+    (first, *others) = [[(use.encoding, use.layers) for use in read(source)] for source in sources]
+
+    assert first[0][0].base == 5e5
+    assert first[0][0].scaling.original_length == 8192
+    assert others == [first] * 4
+
+
+def test_ten_megabytes(tmp_path):
+    labels = {str(i): "x" * 90 for i in range(100_000)}
+    path = put(tmp_path / "config.json", {**GPT2, "id2label": labels})
+    assert path.stat().st_size > 10_000_000
+
+    assert learned(read(path)) == [Learned(length=512, dim=64)]
+
+
+def test_code_beside_a_config_is_never_run(tmp_path):
+    code = "import pathlib; pathlib.Path(__file__).with_name('ran').touch()"
+    for name in ("configuration_evil", "modeling_evil"):
+        (tmp_path / f"{name}.py").write_text(code)
+    evil = {
+        "model_type": "evil",
+        "rope_theta": 5e5,
+        "auto_map": {"AutoConfig": "configuration_evil.C", "AutoModel": "modeling_evil.M"},
+        "trust_remote_code": True,
+        "custom_pipelines": {"evil": {"impl": "modeling_evil.P"}},
+    }
+    put(tmp_path / "config.json", evil)
+    code = (
+        "import sys; before = set(sys.modules); from posenc import read; read('.')\n"
+        "print([m for m in set(sys.modules) - before if 'evil' in m or 'transformers' in m])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+
+    assert done.stdout.strip() == "[]"
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_reading_is_pleasant_to_look_at():
+    shown = []
+    reading = read({"model_type": "gpt2", "rope_theta": 5e5})
+    reading._repr_pretty_(types.SimpleNamespace(text=shown.append), cycle=False)
+
+    assert repr(reading) == "<Reading of settings: gpt2, 1 encoding, 1 finding>"
+    assert str(reading).startswith("settings: gpt2\n")
+    assert "learned on token embeddings" in str(reading)
+    assert shown == [str(reading)]
+    assert str(reading.findings[0]).startswith("warning: rope_theta model type 'gpt2' never reads")
+
+
+def test_the_encodings_of_one_layer():
+    reading = read({"model_type": "llama4_text", "num_hidden_layers": 8})
+
+    assert [use.kind for use in reading.in_layer(2)] == ["rotary"]
+    assert [use.kind for use in reading.in_layer(3)] == ["none"]
+    assert reading.in_layer(8) == ()
+
+
 def test_numbers_of_numpy_and_tuples_are_numbers_and_lists():
     import numpy as np
 

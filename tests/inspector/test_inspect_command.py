@@ -1,6 +1,7 @@
 """posenc inspect as a user meets it."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -51,6 +52,12 @@ def test_context(inspect):
     status, _, err = inspect("bert.json", "--context", 0)
     assert status == 2
     assert "--context" in err
+    assert inspect("bert.json", "--context", "40,000") == inspect("bert.json", "-c", "40_000")
+    for odd in ("40k", "1.5", "-4", 2**31 + 1, "9" * 5000):
+        status, out, err = inspect("bert.json", f"--context={odd}")
+        assert (status, out) == (2, "")
+        assert err.startswith("posenc: --context must be a number of tokens from 1 to 2,147,483,6")
+        assert len(err) < 200
 
 
 def test_what_if(inspect):
@@ -69,6 +76,10 @@ def test_diff(inspect):
     both = inspect("llama.json", "--diff", "qwen.json", "--scaling", "none")
     assert both[0] == 2
     assert "two questions" in both[2]
+    for more in (("--diff", "qwen.json"), ("--scaling", "none")):
+        status, out, err = inspect("llama.json", "--all", *more)
+        assert (status, out) == (2, "")
+        assert "--all is about one model as it is" in err
 
 
 @pytest.mark.parametrize("words", [(), ("--diff", "qwen.json"), ("--scaling", "none")])
@@ -86,7 +97,11 @@ def test_plot(inspect, tmp_path):
     assert (status, err) == (0, "wrote waves.svg\n")
     assert "rotary on queries and keys" in out
     assert (tmp_path / "waves.svg").stat().st_size > 5_000
-    status, out, err = inspect("llama.json", "--plot", "waves.txt")
+    inspect("llama.json", "--plot", "two.svg", "--diff", "qwen.json", "-c", 200_000)
+    assert (tmp_path / "two.svg").stat().st_size > (tmp_path / "waves.svg").stat().st_size
+    inspect("qwen.json", "--plot", "one.svg", "--scaling", "none")
+    assert "qwen2.json with none" in (tmp_path / "one.svg").read_text()
+    status, out, err = inspect("nothing.json", "--plot", "waves.txt")
     assert (status, out) == (2, "")
     assert "--plot must end in .png" in err
 
@@ -105,6 +120,9 @@ def test_help_has_an_example_that_fits(inspect):
     assert status == 0
     assert "Example: posenc inspect config.json --context 40000" in out
     assert max(map(len, out.splitlines())) <= 80
+    assert re.search(r"--context +-c +N +What happens at N tokens", out)
+    assert re.search(r"--scaling +RULE ", out)
+    assert "int range" not in out
 
 
 def test_what_is_not_needed_is_not_loaded(tmp_path):

@@ -6,6 +6,7 @@ import json
 import math
 import time
 
+import numpy as np
 import pytest
 
 from posenc.inspector.sources import json_text
@@ -123,6 +124,37 @@ def test_settings_that_hold_themselves():
 
     with pytest.raises(ValueError, match="is nested more than 64 levels deep"):
         json_text.plain(loop, "settings")
+
+
+def test_settings_that_hold_one_another_many_times_end():
+    laughs = ["ha"] * 10
+    for _ in range(30):
+        laughs = [laughs] * 10
+
+    with pytest.raises(ValueError, match="settings may not hold more than 262,144 values"):
+        json_text.plain({"a": laughs}, "settings")
+
+
+@pytest.mark.parametrize("item", ["[],", "{},", '{"a":1,"a":2},', "1,"])
+def test_sixteen_megabytes_of_little_things_are_refused_before_they_fill_the_memory(item):
+    text = '{"a": [' + item * (15 * 2**20 // len(item)) + "0]}"
+
+    with pytest.raises(ValueError, match="may not hold more than 262,144 values"):
+        settings(text)
+
+
+def test_what_json_has_no_word_for_becomes_text():
+    given = {"a": set, "b": b"x", "c": 1j, "d": np.float32(0.5), "e": np.ones((1, 2))}
+
+    values = json_text.plain(given, "settings")
+
+    assert values == {"a": "<class 'set'>", "b": "b'x'", "c": "1j", "d": 0.5, "e": [[1.0, 1.0]]}
+    json.dumps(values)
+
+
+def test_a_number_too_long_to_write():
+    with pytest.raises(ValueError, match="settings: a number of thousands of digits"):
+        json_text.plain({"hidden_size": 10**5000}, "settings")
 
 
 def test_keys_become_words():

@@ -61,7 +61,7 @@ def outcome(model_type: str, changes: dict[str, Any]) -> float | str:
         if not turning:
             rotary.rotary_module(model_type, built(model_type, **copy.deepcopy(changes)))
             return "both refuse" if model_type in FAILS_LATER else "posenc refuses alone"
-        outcomes = compare(model_type, **copy.deepcopy(changes))
+        outcomes = compare(model_type, near=False, **copy.deepcopy(changes))
     except Exception as error:  # whatever it is that transformers raises
         return "both refuse" if objected else f"transformers refuses: {type(error).__name__}"
     return max(one.difference for one in outcomes)
@@ -78,3 +78,39 @@ def test_every_model_type_reads_a_spelling_as_transformers_does(spelling) -> Non
             differing[model_type] = found
 
     assert differing == {}
+
+
+def longrope(model_type: str) -> dict[str, Any]:
+    """Settings with lists of divisors that fit the pairs of a model type."""
+    use = next(use for use in read(model_type, **rotary.SWITCHES.get(model_type, {})))
+    pairs = use.encoding.turned // 2
+    scaling = {
+        "rope_type": "longrope",
+        "short_factor": [1.0 + 0.01 * k for k in range(pairs)],
+        "long_factor": [1.0 + 0.5 * k for k in range(pairs)],
+        "factor": 4.0,
+        "original_max_position_embeddings": 512,
+    }
+    lengths = {"max_position_embeddings": 2048, "original_max_position_embeddings": 512}
+    return {**lengths, "rope_scaling": scaling}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "model_type",
+    ["phi3", "phi4_multimodal", "llama", "qwen2", "minicpm3", "glm", "cohere", "olmo2", "stablelm"],
+)
+def test_short_and_long_divisors_around_the_original_length(model_type) -> None:
+    outcomes = compare(model_type, **longrope(model_type))
+
+    assert [one.kind for one in outcomes] == ["rotary, LongRope"]
+    assert "11 positions to 2,047" in outcomes[0].how  # 510, 511 and 512 are among them
+    assert outcomes[0].difference <= 1e-6
+
+
+@pytest.mark.slow
+def test_the_divisors_of_phi_moe_never_switch() -> None:
+    changes = longrope("phimoe")
+    changes["rope_scaling"] |= {"short_mscale": 1.2, "long_mscale": 1.2}
+
+    assert compare("phimoe", **changes)[0].difference <= 1e-6

@@ -18,7 +18,7 @@ import torch
 from oracles import read, tiny
 from oracles.tiny_cases import CASES, NOT_BUILT, TOKENS
 from posenc.inspector import Reading, Use, read_settings
-from posenc.inspector.families.turning import latent, layered
+from posenc.inspector.families.turning import by_kind, latent, mixed_heads, some_layers
 
 pytestmark = pytest.mark.slow
 
@@ -239,4 +239,5 @@ def test_beam_grows_queries_that_do_not_turn_as_its_remark_says() -> None:
 def test_every_model_type_whose_layers_differ_is_built() -> None:
     types = {model_type for model_type, _ in CASES.values()} | NOT_BUILT.keys()
 
-    assert types >= layered.READERS.keys() | latent.READERS.keys()
+    for scheme in (by_kind, latent, mixed_heads, some_layers):
+        assert types >= scheme.READERS.keys()

@@ -1,7 +1,8 @@
 """transformers itself as the judge: a model type's own modules against what posenc read.
 
-Each file here checks the readers of the file of the same name in posenc.inspector.families: its
-CHECKS maps a model type to a function that gives one outcome for each way in which it compared.
+Each file that coverage.SCHEMES names checks the readers of the file of the same name in
+posenc.inspector.families, and of files beside it: its CHECKS maps a model type to a function that
+gives one outcome for each way in which it compared.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 import transformers
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import MODEL_MAPPING
 
 from posenc.inspector import Reading, read_settings
 
+torch.set_num_threads(1)  # the comparisons are small, and tests run side by side
 logging.getLogger("transformers").setLevel(logging.ERROR)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from oracles import Outcome, built, difference, modeling, read
-from oracles.several_tables import outcome
+from oracles.patches_own import outcome
 from posenc.inspector import Use
 
 NOT_YET: dict[str, str] = {

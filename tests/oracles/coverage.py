@@ -13,18 +13,23 @@ from posenc.inspector import families
 from posenc.inspector.settings.config import facts
 
 SCHEMES = (
+    "alibi",
+    "boxes",
+    "buckets",
     "convolution",
     "coordinates",
+    "distance_vectors",
     "grids",
     "image_waves",
-    "learned",
     "multimodal",
     "none",
     "patches",
-    "relative",
+    "patches_own",
+    "pieces",
     "rotary",
-    "several_tables",
     "sinusoidal",
+    "speech_distances",
+    "tokens",
     "windows",
 )
 """The files here that compare: each has CHECKS, and may have NOT_YET."""

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from oracles import Outcome, built, difference, modeling, read
-from oracles.several_tables import encoded, outcome, random
+from oracles.patches_own import encoded, outcome, random
 from posenc import grids, positions
 from posenc.inspector import Use
 

@@ -11,10 +11,12 @@ from typing import Any
 import torch
 
 from oracles import Outcome, built, config_class, difference, modeling, read
+from posenc import DynamicNTK, LongRope
 from posenc.inspector import Use
-from posenc.inspector.families.turning import latent, layered, rotary
+from posenc.inspector.families.turning import by_kind, latent, mixed_heads, rotary, some_layers
 
-TYPES = sorted({**rotary.READERS, **latent.READERS, **layered.READERS})
+SCHEMES = (rotary, latent, by_kind, some_layers, mixed_heads)
+TYPES = sorted({model_type for scheme in SCHEMES for model_type in scheme.READERS})
 
 TURNS: Mapping[str, str] = {
     **dict.fromkeys(
@@ -49,25 +51,28 @@ DOUBLE = ("roformer",)
 """Model types whose own tables are made in float64."""
 
 
-def compare(model_type: str, **changes: Any) -> list[Outcome]:
-    """Every use of a rotary encoding in a model type, against its own module."""
+def compare(model_type: str, *, near: bool = True, **changes: Any) -> list[Outcome]:
+    """Every use of a rotary encoding in a model type, against its own module.
+
+    Args:
+        model_type: which.
+        near: at near positions too, not only at the thresholds.
+        changes: settings other than the defaults.
+    """
     changes = SWITCHES.get(model_type, {}) | changes
     config = built(model_type, **changes)
     uses = [use for use in read(model_type, **changes).parts[0].uses if use.kind == "rotary"]
     if not uses:
         raise AssertionError(f"{model_type}: nothing read that turns")
-    return [_outcome(model_type, config, use) for use in uses]
+    return [_outcome(model_type, config, use, near) for use in uses]
 
 
-def _outcome(model_type: str, config: Any, use: Use) -> Outcome:
-    turn = SPECIAL.get(model_type, _turned)
-    places = positions(config, use)
+def _outcome(model_type: str, config: Any, use: Use, near: bool) -> Outcome:
+    places = positions(use, near)
     largest = 0.0
-    for position in places:
-        theirs = turn(model_type, config, use, position)
-        largest = max(
-            largest, difference(ours(model_type, use, position, theirs.shape[-1]), theirs)
-        )
+    for position, theirs in zip(places, _theirs(model_type, config, use, places), strict=True):
+        mine = ours(model_type, use, position, theirs.shape[-1])
+        largest = max(largest, difference(mine, theirs))
     rule = type(use.encoding.scaling).__name__ if use.encoding.scaling else "plain"
     return Outcome(
         kind=f"rotary, {rule}" if use.encoding.scaling else "rotary",
@@ -77,10 +82,10 @@ def _outcome(model_type: str, config: Any, use: Use) -> Outcome:
     )
 
 
-def positions(config: Any, use: Use) -> list[int]:
+def positions(use: Use, near: bool) -> list[int]:
     """Near positions, those around every threshold, and the last one the model is meant for."""
     last = (use.length or 4096) - 1
-    places = {0, 1, 2, 7, 63, 1000, last - 1, last}
+    places = {0, 1, 2, 7, 63, 1000, last - 1, last} if near else {1000, last}
     if use.original_length:
         places |= {use.original_length + step for step in (-2, -1, 0)}
     return sorted(place for place in places if 0 <= place <= last)
@@ -91,21 +96,30 @@ def ours(model_type: str, use: Use, position: int, width: int) -> torch.Tensor:
     dim = use.encoding.dim
     x = torch.eye(max(width, dim))
     turned = use.encoding.rotate(
-        x[:, -dim:],
-        torch.full((len(x),), -position if use.inverse else position),
+        x[:, None, -dim:],  # as many heads as basis vectors, one token
+        torch.tensor([-position if use.inverse else position]),
         length=position + 1,
         precision="exact" if model_type in DOUBLE else "float32",
-    )
+    )[:, 0]
     if use.written == "half":
         turned = torch.cat([turned[:, 0::2], turned[:, 1::2]], dim=-1)
     return torch.cat([x[:, :-dim], turned], dim=-1)[:width, :width]
 
 
-def _turned(model_type: str, config: Any, use: Use, position: int) -> torch.Tensor:
-    """Basis vectors turned by the model's own module and function, as most models have them."""
+def _theirs(model_type: str, config: Any, use: Use, places: list[int]) -> list[torch.Tensor]:
+    """Basis vectors turned by the model's own code, at one position after the other."""
+    if model_type in SPECIAL:
+        return [SPECIAL[model_type](model_type, config, use, place) for place in places]
+    if isinstance(use.encoding.scaling, DynamicNTK | LongRope):  # the longest position counts
+        return [_turned(model_type, config, use, [place])[0] for place in places]
+    return list(_turned(model_type, config, use, places))
+
+
+def _turned(model_type: str, config: Any, use: Use, places: list[int]) -> torch.Tensor:
+    """The same by its own module and function, as most models have them; one matrix a place."""
     width = _width_of_function(model_type, use)
-    x = torch.eye(width)[None, None]
-    ids = torch.full((1, width), position)
+    x = torch.eye(width)[None, :, None].expand(1, width, len(places), width)
+    ids = torch.tensor(places)[None]
     module = rotary_module(model_type, config)
     kind = (use.layer_type,) if use.layer_type and takes_kind(module) else ()
     table = module(x, ids, *kind)
@@ -116,7 +130,7 @@ def _turned(model_type: str, config: Any, use: Use, position: int) -> torch.Tens
         turned = apply(x, x, table)
     else:
         turned = apply(x, x, *table[:2])
-    return _first(turned).reshape(width, width).detach()
+    return _first(turned)[0].transpose(0, 1).detach()
 
 
 def _width_of_function(model_type: str, use: Use) -> int:

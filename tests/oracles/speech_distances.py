@@ -353,3 +353,8 @@ CHECKS: dict[str, Callable[[], list[Outcome]]] = {
     ),
     "granite_speech5_encoder": _granite5,
 }
+
+NOT_YET: dict[str, str] = {
+    "phi4_multimodal_audio": "posenc has no table with a number for each single distance.",
+}
+"""Model types that nothing in posenc can say, and why."""

@@ -9,7 +9,14 @@ from typing import Any
 import torch
 
 from oracles import tiny
-from posenc.inspector.families.turning import latent, layered, multimodal, rotary
+from posenc.inspector.families.turning import (
+    by_kind,
+    latent,
+    mixed_heads,
+    multimodal,
+    rotary,
+    some_layers,
+)
 from posenc.inspector.settings.layers import PATTERNS
 
 FULL, SLIDING, LINEAR = "full_attention", "sliding_attention", "linear_attention"
@@ -386,7 +393,8 @@ NOT_BUILT = {
 def cases() -> Iterator[tuple[str, str, Case]]:
     """A name, a model type and how to run it, for every tiny network."""
     kinds = PATTERNS.keys() & {**rotary.READERS, **multimodal.READERS}
-    types = {*layered.READERS, *latent.READERS, *kinds, *OF_TYPE, *ALIKE} - NOT_BUILT.keys()
+    differing = {*by_kind.READERS, *latent.READERS, *mixed_heads.READERS, *some_layers.READERS}
+    types = {*differing, *kinds, *OF_TYPE, *ALIKE} - NOT_BUILT.keys()
     for model_type in sorted(types):
         yield model_type, model_type, OF_TYPE.get(model_type, Case())
     own_width = {**ZAMBA2, "attention_head_dim": 16}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -24,6 +25,12 @@ class Finding:
         value: what stands there, or None where nothing does.
         why: why it matters, in one sentence.
         cure: what to do about it, in one sentence.
+    Example:
+        >>> import posenc
+        >>> reading = posenc.read({"model_type": "llama", "rope_scaling": {"type": "linear"}})
+        >>> print(reading.findings[0])
+        error: rope_scaling.factor is missing, and nothing can stand in for it. Add `factor`, with
+        the value the model was trained with.
     """
 
     severity: Severity
@@ -32,6 +39,9 @@ class Finding:
     value: Any
     why: str
     cure: str
+
+    def __str__(self) -> str:
+        return f"{self.severity}: {self.key} {self.why} {self.cure}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +54,10 @@ class Value:
         origin: "file" (it stands there), "fallback" (made from other settings) or "default" (the
             model's class assumes it).
         key: the setting or settings, as a path in the file: "rope_scaling.factor".
+    Example:
+        >>> import posenc
+        >>> posenc.read({"model_type": "gpt2", "n_embd": 64}).uses[0].values[0]
+        Value(name='dim', value=64, origin='file', key='n_embd')
     """
 
     name: str
@@ -76,6 +90,11 @@ class Use:
         query_scaling: what multiplies each query by its position, as posenc has it.
         values: the settings this rests on.
         remarks: what else a port would get wrong, each one sentence.
+    Example:
+        >>> import posenc
+        >>> (use,) = posenc.read({"model_type": "mistral", "rope_theta": 1e6})
+        >>> use.kind, use.place, len(use.layers), use.encoding.dim, use.encoding.base
+        ('rotary', 'queries and keys', 32, 128, 1000000.0)
     """
 
     kind: str
@@ -104,6 +123,10 @@ class Part:
         name: where its settings stand: "text_config", or "" for the whole file.
         model_type: what the file calls it.
         uses: the encodings at work in it.
+    Example:
+        >>> import posenc
+        >>> [part.name for part in posenc.read({"model_type": "clip"}).parts]
+        ['vision_config', 'text_config']
     """
 
     name: str
@@ -111,15 +134,24 @@ class Part:
     uses: tuple[Use, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Reading:
     """Which positions a model uses, as its own files say.
+
+    Printed, it is the report of `posenc inspect`; iterated over, the uses of all parts.
 
     Args:
         source: what was read: a path, a hub name, or "settings".
         model_type: what the file calls the model.
         parts: its networks.
         findings: what is odd, worst first.
+    Example:
+        >>> import posenc
+        >>> reading = posenc.read({"model_type": "gpt2"})
+        >>> reading
+        <Reading of settings: gpt2, 1 encoding, 0 findings>
+        >>> [use.encoding for use in reading]
+        [Learned(length=1024, dim=768, offset=0)]
     """
 
     source: str
@@ -137,12 +169,53 @@ class Reading:
         """Whether no finding is an error or a warning."""
         return all(finding.severity == "note" for finding in self.findings)
 
+    def in_layer(self, index: int) -> tuple[Use, ...]:
+        """The encodings at work in one layer, of every part that has so many.
+
+        Args:
+            index: which layer, counted from 0.
+        Example:
+            >>> import posenc
+            >>> reading = posenc.read({"model_type": "gemma3_text"})
+            >>> [(use.layer_type, use.encoding.base) for use in reading.in_layer(5)]
+            [('full_attention', 1000000.0)]
+        """
+        return tuple(use for use in self.uses if index in use.layers)
+
     def __iter__(self) -> Iterator[Use]:
         return iter(self.uses)
 
+    def __str__(self) -> str:
+        from posenc.inspector.report import lines  # it stands above this module
+
+        return lines.text(self)
+
+    def __repr__(self) -> str:
+        counts = (_counted(len(self.uses), "encoding"), _counted(len(self.findings), "finding"))
+        named = self.model_type or "no model type"
+        return f"<{type(self).__name__} of {self.source}: {named}, {', '.join(counts)}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What a notebook shows: the report."""
+        printer.text(str(self))
+
     def to_data(self) -> dict[str, Any]:
-        """All of it as plain data, ready for JSON."""
+        """All of it as plain data, ready for JSON.
+
+        Returns:
+            A dict with the fields of this class; encodings as `posenc.spec.to_data` has them,
+            NaN and infinity as words.
+        Example:
+            >>> import posenc
+            >>> data = posenc.read({"model_type": "gpt2"}).to_data()
+            >>> data["parts"][0]["uses"][0]["encoding"]["kind"]
+            'learned'
+        """
         return _plain(self)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _plain(value: Any) -> Any:
@@ -155,6 +228,6 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, float) and value - value != 0:  # NaN and infinity are no JSON
+    if isinstance(value, float) and not math.isfinite(value):  # these are no JSON
         return str(value)
     return value

@@ -2,30 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from posenc.inspector.families import convolution, none
-from posenc.inspector.families.biases import relative, windows
-from posenc.inspector.families.tables import learned, patches, several_tables
-from posenc.inspector.families.turning import grids, latent, layered, multimodal, rotary
-from posenc.inspector.families.waves import coordinates, image_waves, sinusoidal
-from posenc.inspector.reading import Use
-from posenc.inspector.settings.config import Config
-
-Reader = Callable[[Config], list[Use]]
+from posenc.inspector.families.biases import (
+    alibi,
+    buckets,
+    distance_vectors,
+    page_buckets,
+    speech_distances,
+    windows,
+)
+from posenc.inspector.families.shared import Reader
+from posenc.inspector.families.tables import (
+    boxes,
+    patches,
+    patches_own,
+    pieces,
+    queries,
+    rows_columns,
+    tokens,
+)
+from posenc.inspector.families.turning import (
+    by_kind,
+    grids,
+    grids_own,
+    grids_sam,
+    latent,
+    mixed_heads,
+    multimodal,
+    rotary,
+    some_layers,
+)
+from posenc.inspector.families.waves import (
+    coordinates,
+    detr,
+    image_waves,
+    pieces as wave_pieces,
+    sinusoidal,
+    times,
+)
 
 _SCHEMES = (
     rotary,
     latent,
-    layered,
+    by_kind,
+    some_layers,
+    mixed_heads,
     multimodal,
     grids,
-    learned,
+    grids_own,
+    grids_sam,
+    tokens,
+    boxes,
+    queries,
+    pieces,
     sinusoidal,
-    relative,
+    wave_pieces,
+    times,
+    alibi,
+    buckets,
+    page_buckets,
+    distance_vectors,
+    speech_distances,
     patches,
-    several_tables,
+    patches_own,
+    rows_columns,
     image_waves,
+    detr,
     coordinates,
     windows,
     convolution,

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from posenc.alibi import Alibi
-from posenc.inspector.families.waves import waves
+from posenc.inspector.families.shared import Reader, use
 from posenc.inspector.reading import Use
-from posenc.inspector.settings.config import Config
-
-Reader = Callable[[Config], list[Use]]
-
-_MOST_LAYERS = 4096
+from posenc.inspector.settings.config import LARGEST, Config
 
 _NO_VECTORS = "What is added depends on the neighbours themselves, so there is no table to write."
 _WEIGHT_NORM = "Weights are normalised with one gain for each tap of the kernel (dim=2)."
@@ -24,7 +18,7 @@ def _frames(
     config: Config, *remarks: str, kernel: str = "num_conv_pos_embeddings", place: str = "frames"
 ) -> Use:
     """A grouped convolution over neighbouring frames, whose result is added to each frame."""
-    taps = config.integer(kernel, name="kernel", required=True) or 1
+    taps = config.integer(kernel, name="kernel", required=True)
     config.integer("num_conv_pos_embedding_groups", name="groups", required=True)
     config.integer("hidden_size", name="dim", required=True)
     before = config.derive("frames_before", taps // 2, kernel)
@@ -32,12 +26,7 @@ def _frames(
     seen = (
         f"Each frame sees {before} frames before it and {after} after it, and zeros past the ends."
     )
-    return Use(
-        kind="convolution",
-        place=place,
-        values=tuple(config.taken),
-        remarks=(_NO_VECTORS, seen, *remarks),
-    )
+    return use(config, "convolution", None, place=place, remarks=(_NO_VECTORS, seen, *remarks))
 
 
 def _wav2vec2(config: Config) -> list[Use]:
@@ -61,8 +50,8 @@ def _sew(config: Config) -> list[Use]:
 
 
 def _omniasr(config: Config) -> list[Use]:
-    use = _frames(config)
-    taps = config.fresh().integer("num_conv_pos_embeddings") or 0
+    found = _frames(config)
+    taps = config.fresh().integer("num_conv_pos_embeddings", required=True)
     if taps % 2:
         config.find(
             "error",
@@ -73,7 +62,7 @@ def _omniasr(config: Config) -> list[Use]:
             "kernel leaves one too few to add.",
             "Take an even number.",
         )
-    return [use]
+    return [found]
 
 
 def _data2vec(config: Config) -> list[Use]:
@@ -86,15 +75,9 @@ def _borders(place: str, where: str) -> Reader:
     """A reader of types with a depthwise 3 x 3 convolution in each block."""
 
     def read(config: Config) -> list[Use]:
-        waves.assumed(config, "kernel", 3)
-        return [
-            Use(
-                kind="convolution",
-                place=place,
-                values=tuple(config.taken),
-                remarks=(_BORDERS.format(where=where),),
-            )
-        ]
+        config.assume("kernel", 3)
+        remark = _BORDERS.format(where=where)
+        return [use(config, "convolution", None, place=place, remarks=(remark,))]
 
     return read
 
@@ -105,36 +88,26 @@ def _cvt(config: Config) -> list[Use]:
     config.integers("patch_padding", at_least=0, required=True)
     config.integers("padding_q", at_least=0, required=True)
     config.integers("padding_kv", at_least=0, required=True)
-    return [
-        Use(
-            kind="convolution",
-            place="queries, keys and values",
-            values=tuple(config.taken),
-            remarks=(
-                _BORDERS.format(where="that makes queries, keys and values"),
-                "Patches overlap as well; the class token of the last stage skips the convolution.",
-            ),
-        )
-    ]
+    remarks = (
+        _BORDERS.format(where="that makes queries, keys and values"),
+        "Patches overlap as well; the class token of the last stage skips the convolution.",
+    )
+    return [use(config, "convolution", None, place="queries, keys and values", remarks=remarks)]
 
 
 def _minimax(config: Config) -> list[Use]:
-    heads = _limited(config, "num_attention_heads")
-    layers = _limited(config, "num_hidden_layers")
+    heads = config.integer("num_attention_heads", required=True)
+    layers = config.integer("num_hidden_layers", required=True)
+    if heads * layers > LARGEST:
+        why = f"makes more than {LARGEST:,} slopes, one for each head of {layers} layers."
+        cure = "Put the model's own number there."
+        config.refuse("absurd-value", "num_attention_heads", heads, why, cure)
     types = config.words("layer_types")
     if types is None:
         types = tuple("linear_attention" if layer % 2 else "" for layer in range(layers))
         config.derive("layer_types", "every second layer, from the second", "num_hidden_layers")
     linear = [layer for layer, kind in enumerate(types) if kind == "linear_attention"]
     return [_lightning(config, heads, layer, layers) for layer in linear]
-
-
-def _limited(config: Config, key: str) -> int:
-    count = config.integer(key, required=True) or 1
-    if count > _MOST_LAYERS:
-        why = f"must be at most {_MOST_LAYERS}."
-        config.refuse("absurd-value", key, count, why, "Put the model's own number there.")
-    return count
 
 
 def _lightning(config: Config, heads: int, layer: int, layers: int) -> Use:
@@ -147,14 +120,8 @@ def _lightning(config: Config, heads: int, layer: int, layers: int) -> Use:
     else:
         slopes = f"slopes {steepness:g} * 2 ** (-8 h / {heads}), h = 1 ... {heads}"
         remarks = (*remarks, f"The bias is ALiBi's with {slopes}.")
-    return Use(
-        kind="decay",
-        place="attention scores",
-        encoding=encoding,
-        layers=(layer,),
-        layer_type="linear_attention",
-        values=tuple(config.taken),
-        remarks=remarks,
+    return use(
+        config, "decay", encoding, layers=(layer,), layer_type="linear_attention", remarks=remarks
     )
 
 
@@ -162,18 +129,12 @@ def _rwkv(config: Config) -> list[Use]:
     if config.integer("attention_hidden_size", name="dim") is None:
         width = config.integer("hidden_size", required=True)
         config.derive("dim", width, "hidden_size")
-    return [
-        Use(
-            kind="decay",
-            place="memory of each channel",
-            values=tuple(config.taken),
-            remarks=(
-                "Each step multiplies what is remembered by exp(-exp(time_decay)), a trained "
-                "number for each channel; the token itself counts exp(time_first) instead.",
-                "Keys, values and gates mix each token with the one before it.",
-            ),
-        )
-    ]
+    remarks = (
+        "Each step multiplies what is remembered by exp(-exp(time_decay)), a trained number for "
+        "each channel; the token itself counts exp(time_first) instead.",
+        "Keys, values and gates mix each token with the one before it.",
+    )
+    return [use(config, "decay", None, place="memory of each channel", remarks=remarks)]
 
 
 _PERCEPTRON = _borders("hidden states of each perceptron", "between the layers of each perceptron")

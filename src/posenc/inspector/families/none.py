@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from posenc.inspector.families.shared import Reader, use
 from posenc.inspector.reading import Use
 from posenc.inspector.settings.config import Config
-
-Reader = Callable[[Config], list[Use]]
 
 _CONVOLUTIONS = "It is built of convolutions, which meet each neighbour with weights of its own."
 _CONVOLUTIONS_MEMORY = (
@@ -150,8 +147,7 @@ def _timm(key: str) -> Reader:
 
     def read(config: Config) -> list[Use]:
         config.word(key)
-        values = tuple(config.taken)
-        return [Use(kind="unknown", place="features", values=values, remarks=(_TIMM,))]
+        return [use(config, "unknown", None, place="features", remarks=(_TIMM,))]
 
     return read
 

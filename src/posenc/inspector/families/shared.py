@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from posenc.inspector.reading import Use
 from posenc.inspector.settings.config import Config
 
 T = TypeVar("T")
+Reader = Callable[[Config], list[Use]]
 
 
-def use(config: Config, kind: str, encoding: Any, **fields: Any) -> Use:
-    """An encoding at work in attention scores, with all values that `config` was asked for."""
-    fields.setdefault("place", "attention scores")
-    fields["remarks"] = tuple(fields.get("remarks", ()))
-    return Use(kind=kind, encoding=encoding, values=tuple(config.taken), **fields)
+def use(
+    config: Config,
+    kind: str,
+    encoding: Any,
+    *,
+    place: str = "attention scores",
+    remarks: Iterable[str] = (),
+    **fields: Any,
+) -> Use:
+    """An encoding at work, resting on all that `config` was asked for.
+
+    Args:
+        config: the settings it was read from.
+        kind: the field's name for the scheme.
+        encoding: as posenc has it, or None.
+        place: what it acts on.
+        remarks: what else a port would get wrong.
+        fields: others of Use.
+    """
+    return Use(
+        kind=kind,
+        place=place,
+        encoding=encoding,
+        values=tuple(config.taken),
+        remarks=tuple(remarks),
+        **fields,
+    )
 
 
 def fitted(config: Config, key: str, make: Callable[..., T], **fields: Any) -> T:
@@ -33,9 +56,9 @@ def assuming(config: Config, **defaults: Any) -> Config:
     return config
 
 
-def whole(config: Config, key: str, *, name: str = "", at_least: int = 1) -> int:
-    """A whole number that nothing can stand in for."""
-    return config.integer(key, name=name, at_least=at_least, required=True) or 0
+def every(*readers: Reader) -> Reader:
+    """What all of these readers find in the same settings."""
+    return lambda config: [found for reader in readers for found in reader(config.fresh())]
 
 
 def layers(config: Config, *keys: str) -> tuple[int, ...]:
@@ -47,13 +70,20 @@ def layers(config: Config, *keys: str) -> tuple[int, ...]:
     return ()
 
 
-def head_dim(config: Config, heads_key: str = "num_attention_heads", own: str = "") -> int:
-    """The width of a head: what `own` says, or an even share of the model's width."""
-    width = config.integer(own, name="head_dim") if own else None
-    if width is not None:
-        return width
-    heads, hidden = whole(config, heads_key, name="heads"), whole(config, "hidden_size")
+def head_dim(
+    config: Config,
+    heads_key: str = "num_attention_heads",
+    *,
+    width: str = "hidden_size",
+    own: str = "",
+) -> int:
+    """The width of a head: what `own` says, or an even share of the layer's width."""
+    features = config.integer(own, name="head_dim") if own else None
+    if features is not None:
+        return features
+    heads = config.integer(heads_key, name="heads", required=True)
+    hidden = config.integer(width, required=True)
     if hidden % heads:
-        why = f"must divide the model's width, {hidden}."
+        why = f"must divide the model's width, {width}={hidden}."
         config.refuse("absurd-value", heads_key, heads, why, "Put the model's own value there.")
-    return config.derive("head_dim", hidden // heads, "hidden_size", heads_key)
+    return config.derive("head_dim", hidden // heads, width, heads_key)

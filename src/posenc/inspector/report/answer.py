@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from posenc import _text
 from posenc.inspector.reading import Reading
 from posenc.inspector.report import lines as report
 from posenc.inspector.report.comparison import compare
@@ -12,11 +13,19 @@ from posenc.inspector.report.what_if import rescaled
 
 
 class Answer(NamedTuple):
-    """An answer in lines for a person and in data for a program, and whether all is well."""
+    """An answer in lines for a person and in data for a program.
+
+    Args:
+        lines: what is printed.
+        data: what --json prints.
+        sound: whether all is well.
+        readings: the models that it speaks about, for a picture of them.
+    """
 
     lines: list[Line]
     data: dict[str, Any]
     sound: bool
+    readings: tuple[Reading, ...]
 
 
 def about(reading: Reading, *, context: int | None = None, every_value: bool = False) -> Answer:
@@ -28,7 +37,7 @@ def about(reading: Reading, *, context: int | None = None, every_value: bool = F
         every_value: show where each value came from.
     """
     lines = report.lines(reading, context=context, every_value=every_value)
-    return Answer(lines, report.data(reading, context=context), reading.sound)
+    return Answer(lines, report.data(reading, context=context), reading.sound, (reading,))
 
 
 def with_scaling(reading: Reading, scaling: str, *, context: int | None = None) -> Answer:
@@ -44,7 +53,8 @@ def with_scaling(reading: Reading, scaling: str, *, context: int | None = None) 
     """
     changed, filled = rescaled(reading, scaling)
     comparison = compare(reading, changed, context=context)
-    told = [line for sentence in filled for line in (Line(""), Line(sentence))]
+    told = [Line("")] if filled else []
+    told += [Line(line) for sentence in filled for line in _text.filled(sentence).splitlines()]
     lines = [*report.compared(comparison), *told, Line(""), *report.found(reading.findings)]
     data = {
         "filled": list(filled),
@@ -52,7 +62,7 @@ def with_scaling(reading: Reading, scaling: str, *, context: int | None = None) 
         "before": report.data(reading, context=context),
         "after": report.data(changed, context=context),
     }
-    return Answer(lines, data, reading.sound)
+    return Answer(lines, data, reading.sound, (reading, changed))
 
 
 def beside(one: Reading, other: Reading, *, context: int | None = None) -> Answer:
@@ -69,4 +79,4 @@ def beside(one: Reading, other: Reading, *, context: int | None = None) -> Answe
         "one": report.data(one, context=context),
         "other": report.data(other, context=context),
     }
-    return Answer(report.compared(comparison), data, comparison.same)
+    return Answer(report.compared(comparison), data, comparison.same, (one, other))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from posenc.deberta import Deberta
 from posenc.inspector.reading import Use
 from posenc.inspector.report.effect import Effect, number
 
@@ -18,7 +21,13 @@ def alibi(use: Use) -> Iterator[Effect]:
     yield Effect(
         name="slopes",
         sentence=f"{sentence}: taken off for each token of distance",
-        data={"heads": spec.heads, "first": first, "last": last, "flattest": flattest},
+        data={
+            "heads": spec.heads,
+            "first": first,
+            "last": last,
+            "flattest": flattest,
+            "all": list(spec.slopes),
+        },
     )
     yield Effect(
         name="keys ahead",
@@ -72,12 +81,45 @@ def deberta(use: Use) -> Iterator[Effect]:
     """Where distances stop to count, and which terms they enter."""
     spec = use.encoding
     told = "one row each" if spec.buckets is None else f"in {spec.buckets} buckets a side"
+    alike = alike_from(spec)
     yield Effect(
         name="distances",
-        sentence=f"{told}; all from {number(spec.max_distance - 1)} on look alike",
-        data={"max_distance": spec.max_distance, "buckets": spec.buckets},
+        sentence=f"{told}; all from {number(alike)} behind on look alike",
+        data={
+            "max_distance": spec.max_distance,
+            "buckets": spec.buckets,
+            "alike_from": alike,
+        },
     )
     yield Effect(name="terms", sentence=", ".join(spec.terms), data={"terms": list(spec.terms)})
+
+
+def decomposed(use: Use) -> Iterator[Effect]:
+    """The cells, and a table for distances along each axis."""
+    spec = use.encoding
+    grids = [spec.grid, spec.key_grid or spec.grid]
+    queries, keys = (f"{rows} x {columns}" for rows, columns in grids)
+    yield Effect(
+        name="cells",
+        sentence=f"{queries} queries and keys"
+        if queries == keys
+        else f"{queries} queries, {keys} keys",
+        data={"queries": list(grids[0]), "keys": list(grids[1])},
+    )
+    shapes = spec.weights
+    shown = ", ".join(f"{name} {rows} x {width}" for name, (rows, width) in shapes.items())
+    yield Effect(
+        name="tables",
+        sentence=f"a row a distance: {shown}",
+        data={name: list(shape) for name, shape in shapes.items()},
+    )
+
+
+def alike_from(spec: Deberta) -> int:
+    """The nearest key behind that is told from none farther behind."""
+    queries = np.arange(spec.max_distance + 1)
+    rows = spec.index(queries, np.zeros(1, dtype=np.int64))[:, 0]
+    return int(np.argmax(rows == rows[-1]))
 
 
 def window(use: Use) -> Iterator[Effect]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import chain
@@ -151,7 +152,7 @@ def _match(pair: _Pair, context: int | None) -> Match:
 
 def title(use: Use) -> str:
     """What a use is called in a report."""
-    what = "no encoding" if use.kind == "none" else use.kind
+    what = {"none": "no encoding", "unknown": "unknown encoding"}.get(use.kind, use.kind)
     return f"{what} on {use.place}" + (f" ({use.layer_type})" if use.layer_type else "")
 
 
@@ -171,6 +172,7 @@ def _rows(placed: _Placed, context: int | None) -> Mapping[str, str]:
         rows |= {
             f"{effect.name} at {number(context)}": effect.sentence
             for effect in at_length(use, context)
+            if effect.name != "what if"  # advice is no difference
         }
     return rows | {"remarks": " ".join(use.remarks)}
 
@@ -195,11 +197,21 @@ def _apart(one: Use, other: Use) -> tuple[str, float]:
         abs(a - b) / max(abs(a), abs(b)) if a != b else 0.0
         for a, b in zip(firsts, seconds, strict=True)
     ]
+    most = max(shares)
     differ = [k for k, share in enumerate(shares) if share]
-    k = max(differ, key=lambda k: shares[k])
-    low, high = sorted((abs(firsts[k]), abs(seconds[k])))
-    how = f"by a factor of {number(high / low)}" if low else "for it turns in one of them only"
-    return f"pairs {ranges(differ)} differ, pair {k} the most, {how}", float(shares[k])
+    # Float64 tells pairs apart that a rule divides by the same factor.
+    alike = [k for k in differ if math.isclose(shares[k], most, rel_tol=1e-9)]
+    named = f"pair{'s' * (len(alike) > 1)} {ranges(alike)}"
+    how = f"by a factor of up to {number(_ratio(firsts[alike[0]], seconds[alike[0]]))} ({named})"
+    if most == 1:
+        how = f"of which {named} turn{'s' * (len(alike) == 1)} in one of them only"
+    verb = "differs" if len(differ) == 1 else "differ"
+    return f"pair{'s' * (len(differ) > 1)} {ranges(differ)} {verb}, {how}", float(most)
+
+
+def _ratio(one: float, other: float) -> float:
+    low, high = sorted((abs(one), abs(other)))
+    return float(f"{high / low:.12g}") if low else math.inf
 
 
 def _frequencies(use: Use) -> Iterator[float]:

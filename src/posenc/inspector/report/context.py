@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from posenc import evaluation, spec as specs
+from posenc.deberta import Deberta
 from posenc.inspector.reading import Use
+from posenc.inspector.report.biases import alike_from
 from posenc.inspector.report.effect import Effect, number
+from posenc.inspector.report.facts import unit
 from posenc.inspector.report.narrow import distinct
-from posenc.inspector.report.stretching import new_angles, trained_length, window_of
+from posenc.inspector.report.stretching import for_whom, new_angles, trained_length, window_of
 from posenc.inspector.report.turning import base_of, looks_at_length, rotary_of
 from posenc.longrope import LongRope
+
+_FARTHEST = 64  # published scalings stretch no text further
 
 Rows = Callable[[Use, int], Iterator[Effect]]
 
@@ -33,6 +39,7 @@ def at_length(use: Use, length: int) -> tuple[Effect, ...]:
     """
     rows: list[Effect] = []
     on_text = not evaluation.axes(_of_text(use)) and not use.kind.endswith("grid")
+    on_text = on_text and unit(use) == "tokens"
     if use.encoding is not None and on_text:
         rows += _ROWS.get(specs.to_data(use.encoding)["kind"], _nothing)(use, length)
     return (*rows, *_queries(use, length))
@@ -57,18 +64,44 @@ def _turning(use: Use, length: int) -> Iterator[Effect]:
     trained = trained_length(use)
     if trained is None:
         return
-    if length <= trained:
+    yield _beside(use, length, trained)
+    angles = new_angles(use, length)
+    yield angles
+    spec = rotary_of(use.encoding)
+    factor = math.ceil(length / trained)
+    unscaled = spec is not None and spec.scaling is None
+    if angles.data["pairs"] and unscaled and factor <= _FARTHEST:
         yield Effect(
-            name="angles",
-            sentence=f"within the {number(trained)} tokens it is made for",
-            data={"length": length, "pairs": [], "times": 1.0},
+            name="what if",
+            sentence=f"--scaling yarn:factor={factor} shows what slowing them would change",
+            data={"factor": factor},
         )
-    else:
-        yield new_angles(use, length)
     yield Effect(
         name="positions",
-        sentence=f"{number(distinct(length))} of {number(length)} stay apart in bfloat16",
+        sentence=f"{number(distinct(length))} of {number(length)} would stay apart in bfloat16",
         data={"distinct_positions": distinct(length)},
+    )
+
+
+def _beside(use: Use, length: int, trained: int) -> Effect:
+    """Whether so many tokens are within what the model was trained for, and stretched to."""
+    made = max(use.length or 0, trained)
+    if length <= trained:
+        sentence = f"within the {for_whom(use, trained)}"
+    elif length <= made:
+        sentence = (
+            f"beyond the {for_whom(use, trained)}, within the {number(made)} it is stretched to"
+        )
+    elif made > trained:
+        sentence = (
+            f"beyond the {number(made)} tokens it is stretched to ({number(length - made)} more)"
+        )
+    else:
+        sentence = f"beyond the {for_whom(use, trained)} ({number(length - made)} more)"
+    return Effect(
+        name="length",
+        sentence=sentence,
+        data={"length": length, "for": made, "within": length <= made},
     )
 
 
@@ -143,7 +176,21 @@ def _buckets(use: Use, length: int) -> Iterator[Effect]:
 def _clipped(use: Use, length: int) -> Iterator[Effect]:
     """Which distances are taken for the largest one."""
     last = use.encoding.max_distance
+    if isinstance(use.encoding, Deberta):
+        last = alike_from(use.encoding)
     yield _shared(last, length - 1, f"distances {number(last)} to {number(length - 1)} look alike")
+
+
+def _reckoned(use: Use, length: int) -> Iterator[Effect]:
+    """Whether distances go beyond those that an encoding is written for."""
+    last, far = use.encoding.max_distance, length - 1
+    beyond = f"farther than the {number(last)} that are reckoned here"
+    within = f"within the {number(last)} that are reckoned here"
+    yield Effect(
+        name="distances",
+        sentence=f"up to {number(far)}: {beyond if far > last else within}",
+        data={"last": last, "farthest": far},
+    )
 
 
 def _shared(last: int, far: int, sentence: str) -> Effect:
@@ -177,5 +224,5 @@ _ROWS: dict[str, Rows] = {
     "t5": _buckets,
     "shaw": _clipped,
     "deberta": _clipped,
-    "transformer_xl": _clipped,
+    "transformer_xl": _reckoned,
 }

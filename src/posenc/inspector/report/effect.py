@@ -36,6 +36,16 @@ def number(value: float) -> str:
     return f"{value:.7g}"
 
 
+def counted(count: int, things: str) -> str:
+    """A number of things, whose name ends in s where they are not one.
+
+    Example:
+        >>> counted(1, "tokens"), counted(2048, "tokens")
+        ('1 token', '2,048 tokens')
+    """
+    return f"{number(count)} {things.removesuffix('s') if count == 1 else things}"
+
+
 def ranges(indices: Iterable[int]) -> str:
     """Whole numbers in rising order, neighbours joined.
 
@@ -75,7 +85,7 @@ def shortened(value: Any, width: int = 40) -> str:
         text = repr(value)
     if len(text) <= width:
         return text
-    size = f" ({len(value)})" if isinstance(value, Sized) else ""
+    size = f" ({len(value)})" if isinstance(value, Sized) and not isinstance(value, str) else ""
     return f"{text[: width - 4 - len(size)].rstrip()} ...{size}"
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any, Literal, NamedTuple
 
 from posenc import _text
@@ -11,11 +12,16 @@ from posenc.inspector.report.comparison import Comparison, Match, title
 from posenc.inspector.report.context import at_length
 from posenc.inspector.report.effect import Effect, number, printable, shortened
 from posenc.inspector.report.effects import effects
-from posenc.inspector.report.stack import layers
+from posenc.inspector.report.stack import in_words, layers
 
 Role = Literal["", "title", "error", "warning", "note", "one", "other"]
 
 _LEAD = 14  # columns before a sentence
+_NOTHING = {
+    True: "no encoding of positions was found",
+    False: "these settings give no encoding, because of what is wrong below",
+}
+_MANY = 3  # uses of one kind in a row, layer by layer; of more only the ends are shown
 _LONGEST = 2000  # characters of a paragraph: a hostile file must not flood the terminal
 
 
@@ -39,12 +45,15 @@ def lines(reading: Reading, *, context: int | None = None, every_value: bool = F
         if part.name:
             shown += [Line(""), *_lines(f"{part.name}: {part.model_type}", role="title")]
         above: tuple[str, ...] | None = None
-        for use in part.uses:
+        for use, between in _summed_up(part.uses):
+            if between:
+                layers_between = [layer for other in between for layer in other.layers]
+                shown += [Line(""), *_lines(_unshown(len(between), layers_between))]
             remarks = ("as above",) if use.remarks and use.remarks == above else use.remarks
             shown += [Line(""), *_use(part, use, remarks, context, every_value)]
             above = use.remarks
     if not reading.parts:
-        shown += [Line(""), Line("no encoding of positions was found")]
+        shown += [Line(""), Line(_NOTHING[reading.sound])]
     return [*shown, Line(""), *found(reading.findings)]
 
 
@@ -68,11 +77,11 @@ def data(reading: Reading, *, context: int | None = None) -> dict[str, Any]:
 def compared(comparison: Comparison) -> list[Line]:
     """Two models beside each other: rows of the first after a minus, of the other after a plus."""
     shown = [
-        *_lines(f"- {comparison.one}", role="one"),
-        *_lines(f"+ {comparison.other}", role="other"),
+        *_lines(comparison.one, role="one", sign="- "),
+        *_lines(comparison.other, role="other", sign="+ "),
     ]
     for match in comparison.matches:
-        shown += [Line(""), Line(match.title, "title"), *_match(match)]
+        shown += [Line(""), *_lines(match.title, role="title"), *_match(match)]
     return shown
 
 
@@ -92,13 +101,30 @@ def found(findings: Iterable[Finding]) -> list[Line]:
     return shown
 
 
+def _summed_up(uses: Sequence[Use]) -> Iterator[tuple[Use, Sequence[Use]]]:
+    """Each use to show and those left out before it: all but the ends of a long row of one kind."""
+    for _, alike in groupby(uses, key=lambda use: (title(use), type(use.encoding))):
+        row = list(alike)
+        if len(row) <= _MANY:
+            yield from ((use, ()) for use in row)
+        else:
+            yield row[0], ()
+            yield row[-1], row[1:-1]
+
+
+def _unshown(count: int, of_layers: Sequence[int]) -> str:
+    where = f", layers {in_words(of_layers, None)}" if of_layers else ""
+    return f"... and {count} more like it{where}: --json has every number"
+
+
 def _use(
     part: Part, use: Use, remarks: Iterable[str], context: int | None, every_value: bool
 ) -> Iterator[Line]:
-    yield Line(title(use), "title")
+    yield from _lines(title(use), role="title")
     if use.layers:
         yield from _row("layers", layers(part, use))
-    yield from _rows(effects(use))
+    for row in effects(use):
+        yield from _row(row.name, row.sentence + _source(use, row))
     for remark in remarks:
         yield from _row("remark", remark)
     yield from _values(use, every_value)
@@ -113,6 +139,12 @@ def _rows(rows: Iterable[Effect], *, indent: int = 2) -> Iterator[Line]:
 
 
 _ORIGINS = {"file": "", "fallback": "made from ", "default": "default of "}
+
+
+def _source(use: Use, row: Effect) -> str:
+    """Where a base came from: whether it was read at all is what people ask first."""
+    value = next((value for value in use.values if value.name == row.name == "base"), None)
+    return "" if value is None else f" ({_ORIGINS[value.origin]}{value.key})"
 
 
 def _values(use: Use, every: bool) -> Iterator[Line]:
@@ -157,25 +189,30 @@ def _match(match: Match) -> Iterator[Line]:
     if match.frequencies:
         yield from _row("frequencies", match.frequencies)
     for row in match.differences:
-        yield from _row(row.name, f"- {row.one or 'none'}", role="one")
-        yield from _row("", f"+ {row.other or 'none'}", role="other")
+        yield from _row(row.name, row.one or "none", role="one", sign="- ")
+        yield from _row("", row.other or "none", role="other", sign="+ ")
 
 
-def _row(name: str, sentence: str, *, role: Role = "", indent: int = 2) -> Iterator[Line]:
-    """A name and, beside it or below where it is long, a sentence."""
+def _row(
+    name: str, sentence: str, *, role: Role = "", indent: int = 2, sign: str = ""
+) -> Iterator[Line]:
+    """A name and, beside it or below where it is long, a sentence; its lines hang after a sign."""
     lead = f"{' ' * indent}{name} ".ljust(_LEAD)
     if len(lead) > _LEAD:
         yield Line(lead.rstrip(), role)
         lead = " " * _LEAD
-    filled = _text.filled(printable(sentence, _LONGEST), first=lead, rest=" " * _LEAD)
+    rest = " " * (_LEAD + len(sign))
+    filled = _text.filled(printable(sentence, _LONGEST), first=lead + sign, rest=rest)
     yield from (Line(line, role) for line in filled.splitlines())
 
 
-def _lines(sentence: str, *, role: Role = "") -> Iterator[Line]:
-    return (
-        Line(line, role)
-        for line in _text.filled(printable(sentence, _LONGEST), rest="  ").splitlines()
-    )
+def _lines(sentence: str, *, role: Role = "", sign: str = "") -> Iterator[Line]:
+    """A sentence from the left edge; a long path stays beside its sign."""
+    width = 80 - len(sign)
+    filled = _text.filled(printable(sentence, _LONGEST), width=width, rest="  "[len(sign) :])
+    first, *rest = filled.splitlines()
+    yield Line(sign + first, role)
+    yield from (Line(" " * len(sign) + line, role) for line in rest)
 
 
 def _data(rows: Iterable[Effect]) -> dict[str, Any]:

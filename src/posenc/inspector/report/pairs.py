@@ -1,17 +1,15 @@
-"""Rows of a report on encodings whose pairs of features turn, or whose waves are added."""
+"""Rows of a report on encodings that turn pairs of features of queries and keys."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from posenc import frequencies
 from posenc.inspector.reading import Use
-from posenc.inspector.report import narrow
+from posenc.inspector.report import shared
 from posenc.inspector.report.effect import Effect, number, ranges
-from posenc.inspector.report.stretching import scaling, stretched, trained_length
-from posenc.inspector.report.turning import rotary_of
+from posenc.inspector.report.facts import grid, unit
+from posenc.inspector.report.stretching import scaling, stretched
+from posenc.inspector.report.turning import rotary_of, unfinished
 from posenc.rotary import Rotary
 
 _PAIRED = {
@@ -25,96 +23,74 @@ def rotary(use: Use) -> Iterator[Effect]:
     """Pairing, head, base, scaling, wavelengths, lengths and precision of a rotary encoding."""
     spec = _plain(use)
     yield _pairing(use, spec.layout, spec.turned)
-    yield _head(use, spec)
-    yield _base(spec.base)
+    yield _head(use, spec.dim, spec.turned, spec.width)
+    yield shared.base(spec.base)
     yield from scaling(use)
     now = spec.frequencies_at(use.length)
-    yield _wavelengths(now, "tokens")
+    yield shared.wavelengths(now, unit(use))
     yield from stretched(use)
-    yield from _narrow(now, use.length or trained_length(use))
+    yield from shared.narrowly(use, now)
 
 
 def m_rotary(use: Use) -> Iterator[Effect]:
     """Which pairs follow time, rows and columns, and then as for text."""
     spec = use.encoding
-    shares = ", ".join(
-        f"{count} for {name}"
-        for count, name in zip(spec.sections, _axes(len(spec.sections)), strict=True)
-    )
+    pairs = [
+        [k for k, axis in enumerate(spec.pair_axes) if axis == own]
+        for own in range(len(spec.sections))
+    ]
     yield Effect(
         name="axes",
-        sentence=f"pairs: {shares}; {spec.order.replace('_', ' ')}",
-        data={"sections": list(spec.sections), "order": spec.order},
+        sentence=f"{_sections(pairs, spec.order)} ({spec.order.replace('_', ' ')})",
+        data={"sections": list(spec.sections), "order": spec.order, "pairs": pairs},
     )
     yield from rotary(use)
 
 
 def axial(use: Use) -> Iterator[Effect]:
-    """Which features turn with which coordinate."""
+    """Which features turn with which coordinate, and how far round the grid takes them."""
     spec = use.encoding
-    yield _pairing(use, spec.layout, sum(spec.shares))
-    yield _shares(spec)
-    yield _base(spec.base)
+    turned = sum(spec.shares)
+    yield _pairing(use, spec.layout, turned)
+    yield _head(use, spec.dim, turned)
+    yield shared.shares(spec)
+    yield shared.base(spec.base)
     if spec.scale != 1:
         yield Effect(
             name="coordinates",
             sentence=f"times {number(spec.scale)}",
             data={"scale": spec.scale},
         )
-    yield _wavelengths(sorted(spec.frequencies[0], reverse=True), "steps")
+    unit = "steps" if spec.scale == 1 else "of the coordinate's own units"
+    yield shared.wavelengths(sorted(spec.frequencies[0], reverse=True), unit)
+    if spec.scale == 1:
+        yield from _slow_on_grid(use, spec.frequencies[0])
+
+
+def mixed(use: Use) -> Iterator[Effect]:
+    """Pairs that turn with all coordinates, by trained frequencies."""
+    spec = use.encoding
+    yield _pairing(use, spec.layout, spec.dim)
+    shape = spec.weights["frequencies"]
+    yield Effect(
+        name="frequencies",
+        sentence=f"trained, {' x '.join(map(number, shape))}: axes, heads, pairs",
+        data={"shape": list(shape)},
+    )
 
 
 def xpos(use: Use) -> Iterator[Effect]:
     """Pairing, base and fading."""
     spec = use.encoding
     yield _pairing(use, spec.layout, spec.dim)
-    yield _base(spec.base)
+    yield shared.base(spec.base)
     yield Effect(
         name="fading",
         sentence=f"pairs keep {number(min(spec.decay))} to {number(max(spec.decay))} of a score "
         f"over {number(spec.scale_base)} tokens",
         data={"scale_base": spec.scale_base, "decay": [min(spec.decay), max(spec.decay)]},
     )
-    yield _wavelengths(spec.frequencies, "tokens")
-
-
-def sinusoidal(use: Use) -> Iterator[Effect]:
-    """Layout, wavelengths and precision of sine and cosine vectors."""
-    spec = use.encoding
-    other = "cos" if spec.first == "sin" else "sin"
-    order = (
-        f"{spec.first}, {other}, {spec.first}, ..."
-        if spec.layout == "interleaved"
-        else f"all {spec.first}, then all {other}"
-    )
-    yield Effect(
-        name="layout",
-        sentence=f"{spec.layout}: {order}; {number(spec.dim)} features",
-        data={"layout": spec.layout, "first": spec.first, "width": spec.dim},
-    )
-    yield _base(spec.base, spec.spacing)
-    if spec.offset:
-        yield Effect(
-            name="first token",
-            sentence=f"counts as position {spec.offset}",
-            data={"offset": spec.offset},
-        )
-    yield _wavelengths(spec.frequencies, "tokens")
-    yield from stretched(use)
-    yield from _narrow(spec.frequencies, use.length or trained_length(use))
-
-
-def sinusoidal_axes(use: Use) -> Iterator[Effect]:
-    """Which features are waves along which coordinate."""
-    spec = use.encoding
-    yield Effect(
-        name="layout",
-        sentence=f"{spec.layout.replace('_', ' ')}; {number(spec.dim)} features",
-        data={"layout": spec.layout, "width": spec.dim},
-    )
-    yield _shares(spec)
-    yield _base(spec.base, spec.spacing)
-    yield _wavelengths(spec.frequencies[0], "steps")
+    yield shared.wavelengths(spec.frequencies, "tokens")
 
 
 def _plain(use: Use) -> Rotary:
@@ -137,83 +113,46 @@ def _pairing(use: Use, layout: str, turned: int) -> Effect:
     )
 
 
-def _head(use: Use, spec: Rotary) -> Effect:
-    width = use.head_dim or spec.dim
-    turned = spec.turned
+def _head(use: Use, dim: int, turned: int, exponent: int | None = None) -> Effect:
+    """How much of a head turns, and the width that its frequencies are made for."""
+    width = use.head_dim or dim
     if turned == width:
         sentence = f"{width} wide, all of it turns: {turned // 2} pairs"
     else:
         last = use.first + turned - 1
         sentence = f"{width} wide, features {use.first}-{last} turn: {turned // 2} pairs"
-    if spec.width != turned:
-        sentence += f"; frequencies as for {spec.width} features"
-    return Effect(
-        name="head",
-        sentence=sentence,
-        data={"width": width, "first": use.first, "turned": turned, "exponent": spec.width},
-    )
+    data = {"width": width, "first": use.first, "turned": turned}
+    if exponent is not None:
+        data["exponent"] = exponent
+    if exponent not in (None, turned):
+        sentence += f"; frequencies as for {exponent} features"
+    return Effect(name="head", sentence=sentence, data=data)
 
 
-def _base(base: float, spacing: str = "paper") -> Effect:
-    ends = ", reached by the slowest wave" if spacing == "endpoint" else ""
-    return Effect(name="base", sentence=f"{number(base)}{ends}", data={"base": base})
-
-
-def _shares(spec: Any) -> Effect:
-    shares = ", ".join(
-        f"{width} with axis {axis}" for axis, width in zip(spec.axes, spec.shares, strict=True)
-    )
-    return Effect(
-        name="features",
-        sentence=f"{shares} (of {spec.dim})",
-        data={"axes": list(spec.axes), "shares": list(spec.shares), "width": spec.dim},
-    )
-
-
-def _wavelengths(turning: Sequence[float], unit: str) -> Effect:
-    waves = [wave for wave in frequencies.wavelengths(tuple(turning)) if math.isfinite(wave)]
-    still = [k for k, w in enumerate(turning) if not w]
-    if not waves:
-        return Effect(name="wavelengths", sentence="no pair turns", data={"still": len(still)})
-    sentence = f"one turn takes {_wave(waves[0])} to {_wave(waves[-1])} {unit}"
-    if still:
-        sentence += f"; pairs {ranges(still)} do not turn at all"
-    return Effect(
-        name="wavelengths",
-        sentence=sentence,
-        data={"first": waves[0], "last": waves[-1], "still": len(still)},
-    )
-
-
-def _wave(wave: float) -> str:
-    return number(round(wave)) if wave >= 1000 else f"{wave:.4g}"
-
-
-def _narrow(turning: Sequence[float], length: int | None) -> Iterator[Effect]:
-    """What a port loses at this length that forms positions, frequencies or angles narrowly."""
-    if length is None:
+def _slow_on_grid(use: Use, turning: Sequence[float]) -> Iterator[Effect]:
+    """How many pairs of an axis never finish a turn along the longest side of the grid."""
+    side = max(grid(use), default=None)
+    if side is None:
         return
-    apart, moved = narrow.distinct(length), narrow.position_error(length)
-    errors = narrow.frequency_errors(turning, length)
-    lost, single = narrow.lost(errors), narrow.float32_error(turning, length)
-    kept = f"{number(apart)} of {number(length)} stay apart, moved by up to {number(moved)} tokens"
+    slow = len(unfinished(turning, side))
+    told = "none: every pair finishes a turn"
+    if slow:
+        told = f"{slow} of the {len(turning)} of an axis never finish{'es' * (slow == 1)} a turn"
     yield Effect(
-        name="in bfloat16",
-        sentence=f"positions: {kept if moved else f'all {number(length)} stay apart'}; "
-        f"frequencies: {lost} of {len(turning)} pairs end a quarter turn or more off",
-        data={
-            "length": length,
-            "distinct_positions": apart,
-            "position_error": moved,
-            "angle_error": max(errors, default=0.0),
-            "pairs_lost": lost,
-        },
+        name="slow pairs",
+        sentence=f"{told} within {number(side)} cells, the longest side",
+        data={"pairs": slow, "of": len(turning), "cells": side},
     )
-    yield Effect(
-        name="in float32",
-        sentence=f"the last angles are off by up to {single:.1g} radians",
-        data={"length": length, "angle_error": single},
-    )
+
+
+def _sections(pairs: Sequence[Sequence[int]], order: str) -> str:
+    """Which pairs follow which axis; how many, where they are dealt out in turn."""
+    names = _axes(len(pairs))
+    if order == "contiguous":
+        told = [f"{ranges(own)} for {name}" for own, name in zip(pairs, names, strict=True) if own]
+        return f"pairs {', '.join(told)}"
+    first, *rest = (f"{len(own)} for {name}" for own, name in zip(pairs, names, strict=True))
+    return ", ".join([first.replace(" ", " pairs ", 1), *rest])
 
 
 def _axes(count: int) -> tuple[str, ...]:

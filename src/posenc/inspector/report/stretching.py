@@ -7,7 +7,8 @@ from typing import Any
 
 from posenc import spec as specs
 from posenc.inspector.reading import Use
-from posenc.inspector.report.effect import Effect, number, ranges
+from posenc.inspector.report import facts
+from posenc.inspector.report.effect import Effect, counted, number, ranges
 from posenc.inspector.report.turning import (
     Run,
     base_of,
@@ -20,6 +21,7 @@ from posenc.inspector.report.turning import (
     unseen,
 )
 from posenc.rotary import Rotary
+from posenc.scaling import Proportional
 
 _MANY = 5  # runs of pairs; more of them, as LongRoPE's lists have, are summed up
 
@@ -67,7 +69,8 @@ def stretched(use: Use) -> Iterator[Effect]:
     longer = use.length is not None and use.length > trained
     length = use.length if use.length is not None and longer else trained
     known = _original_length(use) is not None
-    sentence = f"{'trained' if known else 'meant'} for {number(trained)} tokens"
+    unit = facts.unit(use)
+    sentence = f"{'trained' if known else 'meant'} for {counted(trained, unit)}"
     if longer:
         sentence += f", stretched to {number(length)} ({number(length / trained)} times)"
     yield Effect(name="length", sentence=sentence, data={"trained": trained, "now": length})
@@ -75,7 +78,7 @@ def stretched(use: Use) -> Iterator[Effect]:
     if window is not None and window < trained:
         yield _slow_pairs(use, window, f"a window of {number(window)} tokens")
         return
-    yield _slow_pairs(use, trained, f"{number(trained)} tokens")
+    yield _slow_pairs(use, trained, counted(trained, unit))
     if longer:
         yield new_angles(use, length, where=f"at {number(length)} ")
 
@@ -84,10 +87,14 @@ def window_of(use: Use) -> int | None:
     """How many tokens a query of these layers sees, where its reader took a window down."""
     if rotary_of(use.encoding) is None:  # others call something else a window
         return None
-    widths: list[Any] = [
-        value.value for value in use.values if value.name in ("window", "sliding_window")
-    ]
+    widths = [facts.value(use, name) for name in ("window", "sliding_window")]
     return next((width for width in widths if isinstance(width, int) and width > 0), None)
+
+
+def for_whom(use: Use, length: int) -> str:
+    """What a length of training is called: "8,192 tokens it was trained for"."""
+    known = _original_length(use) is not None
+    return f"{counted(length, facts.unit(use))} it {'was trained' if known else 'is meant'} for"
 
 
 def _slow_pairs(use: Use, length: int, within: str) -> Effect:
@@ -111,7 +118,9 @@ def new_angles(use: Use, length: int, *, where: str = "") -> Effect:
     most = max(times.values(), default=1.0)
     sentence = f"{where}no pair turns farther than in training"
     if times:
-        sentence = f"{where}pairs {ranges(times)} turn up to {most:.3g} times as far as in training"
+        sentence = (
+            f"{where}pairs {ranges(times)} turn up to {_times(most)} times as far as in training"
+        )
     return Effect(
         name="angles",
         sentence=sentence,
@@ -119,12 +128,18 @@ def new_angles(use: Use, length: int, *, where: str = "") -> Effect:
     )
 
 
+def _times(ratio: float) -> str:
+    return number(round(ratio)) if ratio >= 1000 else f"{ratio:.3g}"
+
+
 def _in_training(use: Use) -> Sequence[float]:
     """Radians per token before stretching; as they are now where nothing tells of stretching."""
     spec = rotary_of(use.encoding)
     if spec is None:
         return use.encoding.frequencies
-    return spec.frequencies if _original_length(use) is None else spec.unscaled
+    # Proportional turning stretches nothing: models are trained with it.
+    stretched = _original_length(use) is not None and not isinstance(spec.scaling, Proportional)
+    return spec.unscaled if stretched else spec.frequencies
 
 
 def _at(use: Use, length: int) -> Sequence[float]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from posenc import evaluation, spec as specs
 from posenc.inspector.reading import Use
-from posenc.inspector.report.effect import Effect, number
+from posenc.inspector.report.effect import Effect, counted, number
+from posenc.inspector.report.facts import grid_rows, unit
 
 
 def learned(use: Use) -> Iterator[Effect]:
@@ -14,26 +15,52 @@ def learned(use: Use) -> Iterator[Effect]:
     spec = use.encoding
     rows = spec.length + spec.offset
     sentence = f"{number(rows)} rows of {number(spec.dim)} features"
-    if spec.offset:
+    shared = grid_rows(use, rows)
+    if shared is not None:
+        before, sides, after = shared
+        first = f"{before} first, then " if before else ""
+        last = f", then {after}" if after else ""
+        sentence += f": {first}{_by(sides)} cells{last}"
+    elif spec.offset:
         sentence += f"; token 0 takes row {spec.offset}, so {number(spec.length)} tokens at most"
-    elif not use.kind.endswith("grid"):
-        sentence += ", one a token; a longer text has no row"
+    elif not use.kind.endswith("grid") and unit(use) in ("tokens", "characters"):
+        sentence += f", one a {unit(use).removesuffix('s')}; a longer text has no row"
     yield Effect(
         name="table",
         sentence=sentence,
-        data={"rows": rows, "usable": spec.length, "offset": spec.offset, "width": spec.dim},
+        data={"rows": rows, "usable": spec.length, "offset": spec.offset, "width": spec.dim}
+        | ({} if shared is None else {"grid": list(shared[1])}),
     )
 
 
 def learned_axes(use: Use) -> Iterator[Effect]:
     """A table an axis."""
     spec = use.encoding
-    shapes = " and ".join(f"{number(rows)} x {number(dim)}" for rows, dim in spec.weights.values())
+    shapes = [_by(shape) for shape in spec.weights.values()]
+    told = " and ".join(shapes) if len(set(shapes)) > 1 else f"{len(shapes)} of {shapes[0]}"
     how = "side by side" if spec.combine == "concatenate" else "added up"
     yield Effect(
         name="tables",
-        sentence=f"one an axis, {shapes}, their rows {how}",
+        sentence=f"{told}, one an axis, their rows {how}",
         data={"shapes": {name: list(shape) for name, shape in spec.weights.items()}},
+    )
+
+
+def fourier(use: Use) -> Iterator[Effect]:
+    """Waves along directions that no setting says: random ones, or fixed by the model."""
+    spec = use.encoding
+    other = "cos" if spec.first == "sin" else "sin"
+    yield Effect(
+        name="layout",
+        sentence=f"all {spec.first}, then all {other}; {number(spec.dim)} features of "
+        f"{counted(spec.axes, 'coordinates')}",
+        data={"first": spec.first, "width": spec.dim, "coordinates": spec.axes},
+    )
+    shape = spec.weights["matrix"]
+    yield Effect(
+        name="matrix",
+        sentence=f"{_by(shape)}, saved with the model: turns for each coordinate",
+        data={"shape": list(shape), "scale": spec.scale},
     )
 
 
@@ -45,8 +72,10 @@ def other(use: Use) -> Iterator[Effect]:
     if shapes := evaluation.shapes(use.encoding):
         yield Effect(
             name="trained",
-            sentence=", ".join(
-                f"{name} {' x '.join(map(number, shape))}" for name, shape in shapes.items()
-            ),
+            sentence=", ".join(f"{name} {_by(shape)}" for name, shape in shapes.items()),
             data={name: list(shape) for name, shape in shapes.items()},
         )
+
+
+def _by(shape: Iterable[int]) -> str:
+    return " x ".join(map(number, shape))

@@ -84,8 +84,14 @@ class Config:
         return self._like(self.data, model_type, self.path)
 
     def part(self, key: str, model_type: str) -> Config:
-        """The settings of a sub-config, with the defaults of its own model type."""
-        return self._like(self.mapping(key) or {}, model_type, self.at(key))
+        """The settings of a sub-config, with the defaults of its own model type.
+
+        Where the file has none, it is what the model's class would give it.
+        """
+        given = self.mapping(key)
+        if given is None:
+            given = self.facts.get("parts", {}).get(key, {}).get("given", {})
+        return self._like(given, model_type, self.at(key))
 
     def inside(self, key: str) -> Config:
         """A mapping among the settings, such as rope_scaling; its values are taken here too."""
@@ -134,10 +140,7 @@ class Config:
                 raise TypeError("must be a whole number")
             if value < at_least:
                 raise ValueError(f"must be at least {at_least}")
-            if value >= 2**53:
-                raise ValueError("must be below 2**53")
-            if value > LARGEST and COUNTS.search(key):
-                raise ValueError(f"must be at most {LARGEST:,}, more than any model has")
+            _believable(key, value)
             return value
 
         return self._taken(key, check, name, required)
@@ -183,6 +186,10 @@ class Config:
 
         return self._taken(key, check, name, required)
 
+    @overload
+    def word(self, key: str, *, name: str = ..., required: Literal[True]) -> str: ...
+    @overload
+    def word(self, key: str, *, name: str = ..., required: Literal[False] = ...) -> str | None: ...
     def word(self, key: str, *, name: str = "", required: bool = False) -> str | None:
         """A string, or None where there is none."""
 
@@ -223,19 +230,36 @@ class Config:
 
         return self._taken(key, check, name, required)
 
+    @overload
+    def integers(
+        self, key: str, *, name: str = ..., at_least: int = ..., required: Literal[True]
+    ) -> tuple[int, ...]: ...
+    @overload
+    def integers(
+        self, key: str, *, name: str = ..., at_least: int = ..., required: Literal[False] = ...
+    ) -> tuple[int, ...] | None: ...
     def integers(
         self, key: str, *, name: str = "", at_least: int = 1, required: bool = False
     ) -> tuple[int, ...] | None:
         """A list of whole numbers as a tuple, or None where there is none."""
 
         def check(value: Any) -> tuple[int, ...]:
+            if required and not _list(value):
+                raise ValueError("must not be empty")
             for item in _list(value):
                 if isinstance(item, bool) or not isinstance(item, int) or item < at_least:
                     raise TypeError(f"must be a list of whole numbers, each at least {at_least}")
+                _believable(key, item)
             return tuple(value)
 
         return self._taken(key, check, name, required)
 
+    @overload
+    def words(self, key: str, *, name: str = ..., required: Literal[True]) -> tuple[str, ...]: ...
+    @overload
+    def words(
+        self, key: str, *, name: str = ..., required: Literal[False] = ...
+    ) -> tuple[str, ...] | None: ...
     def words(self, key: str, *, name: str = "", required: bool = False) -> tuple[str, ...] | None:
         """A list of strings as a tuple, or None where there is none."""
 
@@ -259,9 +283,14 @@ class Config:
         self._take(Value(name=name, value=value, origin="fallback", key=where))
         return value
 
-    def assume(self, name: str, value: Any, key: str) -> None:
-        """Remember a value that the model's class assumes for a missing key."""
-        self._take(Value(name=name, value=value, origin="default", key=self.at(key)))
+    def assume(self, name: str, value: T, key: str = "") -> T:
+        """Remember a value that the model's class assumes for a missing key, and return it.
+
+        Without a key it stands in the code of the model, where no setting changes it.
+        """
+        where = self.at(key) if key else ""
+        self._take(Value(name=name, value=value, origin="default", key=where))
+        return value
 
     def find(
         self, severity: Severity, code: str, key: str, value: Any, why: str, cure: str
@@ -322,6 +351,13 @@ class Config:
         own = aliases.get(key, key)
         names = [alias for alias, meant in aliases.items() if meant == own]
         return next((name for name in (*names, own, key) if name in self.data), None)
+
+
+def _believable(key: str, value: int) -> None:
+    if value >= 2**53:
+        raise ValueError("must be below 2**53")
+    if value > LARGEST and COUNTS.search(key):
+        raise ValueError(f"must be at most {LARGEST:,}, more than any model has")
 
 
 def _list(value: Any) -> list[Any]:

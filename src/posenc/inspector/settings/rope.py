@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from posenc.inspector.settings import scalings
+from posenc.inspector.settings import lengths, scalings
 from posenc.inspector.settings.config import Config
 from posenc.rotary import Layout, Rotary
 
@@ -162,7 +162,7 @@ def rotary(
     elif kind in PLAIN and share != 1.0:
         _unread_share(config, dialect, share)
     rule = scalings.read(
-        kind, scalings.Given(config=config, settings=settings, turned=turned, share=share)
+        kind, lengths.Given(config=config, settings=settings, turned=turned, share=share)
     )
     if turned % 2 and turned == width:
         config.refuse(

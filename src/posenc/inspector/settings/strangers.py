@@ -52,13 +52,18 @@ def parts(config: Config, named: Any, of_type: Parts) -> tuple[Part, ...]:
     if any(key in config.data for key in ROTARY_KEYS):
         _unknown(config, named, "it is read like llama, with pairs in the half layout")
         return tuple(of_type(config.renamed("llama")))
-    raise ValueError(
-        f"model_type is {named!r}, which posenc does not know, and no other key tells of "
-        "positions; give the config.json of a model of transformers, or one with rope_theta."
-        if named
-        else "there is no model_type, and no other key tells of positions; give the config.json "
-        "of a model, whole."
-    )
+    raise ValueError(f"{_nameless(named)}, and no other key tells of positions; {_WHOLE}")
+
+
+_WHOLE = "give the config.json of a model of transformers, whole, or one with rope_theta."
+
+
+def _nameless(named: Any) -> str:
+    if not named:
+        return "there is no model_type"
+    if not isinstance(named, str):
+        return "model_type is no word"
+    return f"model_type is {named!r}, which posenc does not know"
 
 
 def inside(config: Config, key: str) -> Config | None:

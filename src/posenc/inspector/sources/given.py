@@ -38,8 +38,11 @@ def read(source: Any) -> Reading:
         OSError: there is nothing, or it may not be opened, or the hub cannot be reached.
         ModuleNotFoundError: a GGUF file or a name on the hub needs an extra that is missing.
     Example:
-        >>> read({"model_type": "gpt2"}).model_type
-        'gpt2'
+        >>> reading = read({"model_type": "llama", "rope_theta": 500000.0})
+        >>> reading
+        <Reading of settings: llama, 1 encoding, 0 findings>
+        >>> reading.uses[0].encoding.base
+        500000.0
     """
     if isinstance(source, Mapping):
         return _from_settings(json_text.plain(source, "settings"))

@@ -13,7 +13,10 @@ from posenc.inspector.reading import Finding
 
 LARGEST = 16 * 2**20
 """Bytes that settings may have; the largest published ones have about one million."""
+LARGEST_COUNT = 2**18
+"""Values that settings may have; a hundred thousand names of classes are well below."""
 _DEEPEST = 64  # mappings and lists inside each other
+_LONGEST_NUMBER = 10_000  # bits; Python refuses to write, and to read from JSON, many more
 _DOUBLED = 20  # findings of doubled keys; a text with more is broken anyhow
 
 
@@ -44,14 +47,18 @@ def bounded(read: bytes | None, source: str, most: int = LARGEST) -> bytes:
     return read
 
 
-def settings(text: bytes, source: str) -> tuple[dict[str, Any], list[Finding]]:
+def settings(
+    text: bytes, source: str, *, most: int = LARGEST_COUNT
+) -> tuple[dict[str, Any], list[Finding]]:
     """The JSON object that a text holds, and its doubled keys.
 
     NaN and Infinity are let through: what they stand for is judged where it is used.
 
     Raises:
-        ValueError: the text is no UTF-8, no JSON, no object, or nested too deeply.
+        ValueError: the text is no UTF-8, no JSON, no object, nested too deeply or holds too much.
     """
+    if sum(map(text.count, (b",", b"[", b"{"))) > most:  # before it takes a hundred times as much
+        raise _too_many(source, most)
     doubled = False
 
     def note_doubled(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -87,11 +94,20 @@ def settings(text: bytes, source: str) -> tuple[dict[str, Any], list[Finding]]:
 def plain(given: Mapping[Any, Any], source: str) -> dict[str, Any]:
     """Settings as dicts, lists and plain values, whatever mappings and arrays they came in.
 
+    What JSON has no word for becomes its text, as it does where transformers saves it.
+
     Raises:
-        ValueError: they are nested too deeply, or hold themselves.
+        ValueError: they are nested too deeply, hold themselves, or hold too much.
     """
+    left = LARGEST_COUNT
 
     def copy(value: Any, depth: int) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise _too_many(source, LARGEST_COUNT)
+        if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
+            raise ValueError(f"{source}: a number of thousands of digits is none of a model.")
         if value is None or isinstance(value, str | int | float):
             return value
         if depth > _DEEPEST:
@@ -100,7 +116,9 @@ def plain(given: Mapping[Any, Any], source: str) -> dict[str, Any]:
             return {str(key): copy(item, depth + 1) for key, item in value.items()}
         if isinstance(value, list | tuple):
             return [copy(item, depth + 1) for item in value]
-        return value.tolist() if hasattr(value, "tolist") else value  # numbers of NumPy, tensors
+        if hasattr(value, "tolist"):  # numbers and arrays of NumPy, tensors
+            return copy(value.tolist(), depth + 1)
+        return str(value)
 
     return copy(given, 0)
 
@@ -172,6 +190,13 @@ def _too_deep(source: str) -> ValueError:
     return ValueError(
         f"{source} is nested more than {_DEEPEST} levels deep, which no settings are; "
         f"give the config.json that came with the model."
+    )
+
+
+def _too_many(source: str, most: int) -> ValueError:
+    return ValueError(
+        f"{source} may not hold more than {most:,} values, which no settings do; give the "
+        f"config.json that came with the model."
     )
 
 

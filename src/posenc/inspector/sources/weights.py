@@ -28,7 +28,8 @@ _LOADS_FREQUENCIES = frozenset(
 )
 """Model types that take the frequencies of the weights; all others compute them anew."""
 
-_LARGEST_INDEX = 64 * 2**20
+_LARGEST_INDEX = 64 * 2**20  # bytes
+_MOST_TENSORS = 2**20
 _POINTER = b"version https://git-lfs"
 # The relative rounding of a number stored in each dtype, and a little more for float32 powers.
 _ROUNDING = {"F64": 1e-6, "F32": 1e-6, "F16": 2.0**-11, "BF16": 2.0**-8}
@@ -49,7 +50,7 @@ def compared(reading: Reading, folder: Path) -> Reading:
     Only headers are read, and the numbers of `inv_freq`, which are a few hundred bytes.
     """
     findings: list[Finding] = []
-    tensors = [tensor for file in _files(folder) for tensor in _tensors(file, findings)]
+    tensors = [tensor for file in _files(folder, findings) for tensor in _tensors(file, findings)]
     for family, pattern in _TABLES.items():
         tables = [tensor for tensor in tensors if pattern.search(tensor.name)]
         uses = [use for use in reading.uses if isinstance(use.encoding, family)]
@@ -59,13 +60,18 @@ def compared(reading: Reading, folder: Path) -> Reading:
     return dataclasses.replace(reading, findings=worst_first([*reading.findings, *findings]))
 
 
-def _files(folder: Path) -> list[Path]:
+def _files(folder: Path, findings: list[Finding]) -> list[Path]:
     """The files with weights: one, or those that the index names for what is looked for."""
     single = folder / "model.safetensors"
     index = folder / "model.safetensors.index.json"
     if single.exists() or not index.exists():
         return [single] if single.exists() else sorted(folder.glob("*.safetensors"))
-    found, _ = json_text.settings(json_text.content(index, most=_LARGEST_INDEX), str(index))
+    try:
+        text = json_text.content(index, most=_LARGEST_INDEX)
+        found, _ = json_text.settings(text, index.name, most=_MOST_TENSORS)
+    except (OSError, ValueError) as error:
+        findings += [_unreadable(index, error)]
+        return []
     places = found.get("weight_map")
     names = {
         str(file)
@@ -98,13 +104,21 @@ def _tensors(file: Path, findings: list[Finding]) -> Iterator[Tensor]:
 
 
 def _unreadable(file: Path, error: Exception) -> Finding:
-    with file.open("rb") as opened:
-        pointer = opened.read(len(_POINTER)) == _POINTER
-    if pointer:
+    if _is_pointer(file):
         note = "It is a pointer of Git LFS and no weights, so its tables were not compared."
         return _unread(file, "note", note, "Run `git lfs pull`.")
-    why = f"Its header cannot be read ({error}), so no program will load it."
+    if isinstance(error, PermissionError):
+        return _unread(file, "note", "It may not be opened here.", "Ask for access to it.")
+    why = f"It cannot be read ({str(error).rstrip('.')}), so no program will load it."
     return _unread(file, "error", why, "Download it again.")
+
+
+def _is_pointer(file: Path) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(len(_POINTER)) == _POINTER
+    except OSError:
+        return False
 
 
 def _unread(file: Path, severity: Severity, why: str, cure: str) -> Finding:
@@ -167,26 +181,38 @@ def _frequencies(reading: Reading, stored: list[Tensor]) -> Iterator[Finding]:
     """Frequencies in the weights: used by few model types, evidence in all others."""
     if not stored:
         return
-    from posenc.identification import read as tables
-
     types = {reading.model_type, *(part.model_type for part in reading.parts)}
     used = bool(types & _LOADS_FREQUENCIES)
-    for tensor in stored[:1]:  # layers have copies
-        values = tables.read(tensor.file, tensor=tensor.name).values
-        rounding = _ROUNDING["F32"] if used else _ROUNDING.get(tensor.dtype, 2.0**-8)
-        expected = list(_expected(reading, len(values)))
-        fits = any(
-            all(abs(v - e) <= rounding * e + 1e-7 for v, e in zip(values, row, strict=True))
-            for row in expected
-        )
-        differs = bool(expected) and not fits
-        if used and not differs:
-            continue
-        yield _stored(tensor, len(stored), used=used, differs=differs)
+    tensor = stored[0]  # layers have copies
+    expected = list(_expected(reading, math.prod(tensor.shape)))
+    if not expected:
+        yield _stored(tensor, len(stored), "note", *_STRANGE)
+        return
+    try:
+        values = _values(tensor)
+    except ValueError as error:
+        yield _unreadable(tensor.file, error)
+        return
+    rounding = _ROUNDING["F32"] if used else _ROUNDING.get(tensor.dtype, 2.0**-8)
+    fits = any(
+        len(values) == len(row)  # a complex number is taken apart
+        and all(abs(v - e) <= rounding * e + 1e-7 for v, e in zip(values, row, strict=True))
+        for row in expected
+    )
+    if not fits:
+        yield _stored(tensor, len(stored), "warning", *(_OTHER_USED if used else _OTHER))
+    elif not used:
+        yield _stored(tensor, len(stored), "note", *_SAME)
+
+
+def _values(tensor: Tensor) -> list[float]:
+    from posenc.identification import read as tables
+
+    return tables.read(tensor.file, tensor=tensor.name).values.reshape(-1).tolist()
 
 
 def _expected(reading: Reading, pairs: int) -> Iterator[tuple[float, ...]]:
-    """The frequencies of the settings, scaled and not, where as many pairs turn."""
+    """The frequencies of the settings, scaled and not, where so many pairs turn."""
     for use in reading.uses:
         for name in ("frequencies", "unscaled"):
             row = getattr(use.encoding, name, ())
@@ -194,23 +220,33 @@ def _expected(reading: Reading, pairs: int) -> Iterator[tuple[float, ...]]:
                 yield row
 
 
-def _stored(tensor: Tensor, copies: int, *, used: bool, differs: bool) -> Finding:
-    why = f"{tensor.file.name} holds frequencies ({tensor.dtype}, {copies} times)"
-    if used:
-        why += " that are not those of the settings, and this model turns by them."
-        cure = "Compare with them, not with the formula."
-    elif differs:
-        why += " that are not those of the settings; transformers computes its own."
-        cure = "Look for a base or a scaling that the settings lost."
-    else:
-        why += ", as the settings give; transformers computes them anew."
-        cure = "Leave them out, so that no program rounds them."
+# What is to be said of frequencies in the weights, and what to do about it.
+_SAME = (
+    ", as the settings give; transformers computes them anew.",
+    "Leave them out, so that no program rounds them.",
+)
+_OTHER = (
+    " that are not those of the settings; transformers computes its own.",
+    "Look for a base or a scaling that the settings lost.",
+)
+_OTHER_USED = (
+    " that are not those of the settings, and this model turns by them.",
+    "Compare with them, not with the formula.",
+)
+_STRANGE = (
+    ", and nothing in the settings has so many, so they were not compared.",
+    "Look which part of the model they belong to.",
+)
+
+
+def _stored(tensor: Tensor, copies: int, severity: Severity, what: str, cure: str) -> Finding:
+    often = "once" if copies == 1 else f"{copies} times"
     return Finding(
-        severity="warning" if differs else "note",
+        severity=severity,
         code="stored-frequencies",
         key=tensor.name,
         value=list(tensor.shape),
-        why=why,
+        why=f"{tensor.file.name} holds frequencies ({tensor.dtype}, {often}){what}",
         cure=cure,
     )
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
 
 from posenc.deberta import Deberta
-from posenc.inspector.families.shared import assuming, fitted, head_dim, layers, use, whole
+from posenc.inspector.families.shared import Reader, assuming, fitted, head_dim, layers, use
 from posenc.inspector.reading import Use
 from posenc.inspector.settings.config import Config
 from posenc.shaw import Shaw
 from posenc.transformer_xl import TransformerXL
-
-Reader = Callable[[Config], list[Use]]
 
 _REACH = 4096
 """How far a table is made to reach where the model has no limit of its own."""
@@ -38,7 +35,7 @@ def _xlnet(config: Config) -> list[Use]:
 
 
 def _funnel(config: Config) -> list[Use]:
-    sizes = config.integers("block_sizes", required=True) or ()
+    sizes = config.integers("block_sizes", required=True)
     repeats = config.integers("block_repeats") or (1,) * len(sizes)
     remarks = [
         _ENDLESS,
@@ -64,9 +61,9 @@ def _transformer_xl(
         config,
         "hidden_size",
         TransformerXL,
-        heads=whole(config, "num_attention_heads", name="heads"),
+        heads=config.integer("num_attention_heads", name="heads", required=True),
         dim=width,
-        model_dim=whole(config, "hidden_size"),
+        model_dim=config.integer("hidden_size", required=True),
         max_distance=farthest,
     )
     return use(config, "Transformer-XL", encoding, head_dim=width, layers=numbers, remarks=remarks)
@@ -78,7 +75,7 @@ def _deberta(config: Config, *, bucketed: bool) -> list[Use]:
         return []
     farthest = config.integer("max_relative_positions", name="max_distance", at_least=-1)
     if farthest is None or farthest < 1:
-        farthest = whole(config, "max_position_embeddings", name="max_distance")
+        farthest = config.integer("max_position_embeddings", name="max_distance", required=True)
     buckets = config.integer("position_buckets", name="buckets", at_least=-1) if bucketed else None
     buckets = None if buckets is None or buckets < 1 else buckets
     remarks = ["All layers share one table of relative embeddings, which each projects itself."]
@@ -94,7 +91,7 @@ def _deberta(config: Config, *, bucketed: bool) -> list[Use]:
         config,
         "position_buckets" if buckets else "max_relative_positions",
         Deberta,
-        heads=whole(config, "num_attention_heads", name="heads"),
+        heads=config.integer("num_attention_heads", name="heads", required=True),
         dim=width,
         max_distance=farthest,
         buckets=buckets,
@@ -149,8 +146,9 @@ def _inkling(config: Config, *, first: bool) -> list[Use]:
 def _relative_logits(
     config: Config, prefix: str, far: str, numbers: tuple[int, ...], kind: str, *, first: bool
 ) -> Use:
-    dim, farthest = whole(config, "d_rel", name="dim"), whole(config, far, name="max_distance")
-    width = whole(config, f"{prefix}head_dim", name="head_dim")
+    dim = config.integer("d_rel", name="dim", required=True)
+    farthest = config.integer(far, name="max_distance", required=True)
+    width = config.integer(f"{prefix}head_dim", name="head_dim", required=True)
     floor = config.number("log_scaling_n_floor", above=0) if kind == "hybrid" else None
     remarks = [
         "What meets the vectors are not the queries but vectors of their own, made from the "
@@ -183,7 +181,7 @@ def _layer_types(config: Config, *, first: bool) -> tuple[str, ...]:
     kinds = config.words("layer_types")
     if kinds is not None:
         return kinds
-    count = whole(config, "num_hidden_layers", at_least=0)
+    count = config.integer("num_hidden_layers", at_least=0, required=True)
     near = config.integers("local_layer_ids", at_least=0) if first else None
     near = {i for i in range(count) if (i + 1) % 6} if near is None else set(near)
     kinds = tuple("hybrid_sliding" if i in near else "hybrid" for i in range(count))
@@ -201,14 +199,14 @@ def _esm(config: Config) -> list[Use]:
         "Each pair of residues gets the vector itself, by residue number.",
         "Row 0 of the embedding is for masked pairs; the rows here begin at its row 1.",
     )
-    bins = whole(trunk, "position_bins", name="max_distance")
-    dim = whole(trunk, "pairwise_state_dim", name="dim")
+    bins = trunk.integer("position_bins", name="max_distance", required=True)
+    dim = trunk.integer("pairwise_state_dim", name="dim", required=True)
     encoding = Shaw(dim=dim, max_distance=bins, values=False)
     return [use(trunk, "pairwise", encoding, place="pairs of residues", remarks=remarks)]
 
 
 def _esmfold2(config: Config) -> list[Use]:
-    dim = whole(config, "pairwise_hidden_size", name="dim")
+    dim = config.integer("pairwise_hidden_size", name="dim", required=True)
     assuming(config, num_relative_residx_bins=32)
     near, chain = "num_relative_residx_bins", "num_relative_chain_bins"
     given = (
@@ -224,7 +222,9 @@ def _esmfold2(config: Config) -> list[Use]:
             f"One row more follows, for when {otherwise}.",
             "Rows run by query - key: turn them round.",
         )
-        encoding = Shaw(dim=dim, max_distance=whole(own, key, name="max_distance"), values=False)
+        encoding = Shaw(
+            dim=dim, max_distance=own.integer(key, name="max_distance", required=True), values=False
+        )
         uses.append(use(own, "pairwise", encoding, place=f"pairs by {what}", remarks=remarks))
     return uses
 
@@ -241,4 +241,3 @@ READERS: dict[str, Reader] = {
     "esm": _esm,
     "esmfold2": _esmfold2,
 }
-"""The model types of text and proteins with a vector for each distance."""

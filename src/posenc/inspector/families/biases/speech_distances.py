@@ -1,17 +1,14 @@
-"""Speech encoders that meet each distance with a vector: Shaw's, or those of Transformer-XL."""
+"""Speech encoders biased by distance: Shaw's vectors, Transformer-XL's, and a clamped table."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 
-from posenc.inspector.families.shared import fitted, head_dim, layers, use, whole
+from posenc.inspector.families.shared import Reader, fitted, head_dim, layers, use
 from posenc.inspector.reading import Use
 from posenc.inspector.settings.config import Config
 from posenc.shaw import Shaw
 from posenc.transformer_xl import TransformerXL
-
-Reader = Callable[[Config], list[Use]]
 
 _TURNED = "The table begins with keys far ahead and ends with keys far behind: turn it round."
 _OWN_TABLE = "Every layer has a table of its own, and all its heads share it."
@@ -36,8 +33,10 @@ def _conformer(
     if scheme == "relative":
         return [_relative(config, place=place, heads=heads, depth=depth)]
     width = head_dim(config, heads)
-    left = whole(config, "left_max_position_embeddings", name="max_distance", at_least=0)
-    right = whole(config, "right_max_position_embeddings", name="ahead", at_least=0)
+    left = config.integer(
+        "left_max_position_embeddings", name="max_distance", at_least=0, required=True
+    )
+    right = config.integer("right_max_position_embeddings", name="ahead", at_least=0, required=True)
     encoding = Shaw(dim=width, max_distance=left, ahead=right, values=False)
     numbers = layers(config, depth)
     return [
@@ -64,14 +63,15 @@ def _relative(
     remarks: tuple[str, ...] = (),
 ) -> Use:
     """Transformer-XL as conformers have it: biases u and v, both sides, interleaved vectors."""
-    width, longest = head_dim(config, heads, own), whole(config, length, name="length")
+    width = head_dim(config, heads, own=own)
+    longest = config.integer(length, name="length", required=True)
     encoding = fitted(
         config,
         "hidden_size",
         TransformerXL,
-        heads=whole(config, heads, name="heads"),
+        heads=config.integer(heads, name="heads", required=True),
         dim=width,
-        model_dim=whole(config, "hidden_size"),
+        model_dim=config.integer("hidden_size", required=True),
         max_distance=longest - 1,
     )
     return use(
@@ -92,7 +92,7 @@ def _parakeet(config: Config) -> list[Use]:
 
 def _fastspeech2(config: Config) -> list[Use]:
     """Encoder and decoder, with tables that grow when a text is longer than 5000."""
-    width = whole(config, "hidden_size")
+    width = config.integer("hidden_size", required=True)
     scaled = f"The input is multiplied by the square root of the model's width, {width}, first."
     return [
         _relative(
@@ -108,15 +108,15 @@ def _fastspeech2(config: Config) -> list[Use]:
 
 def _gemma(config: Config, *, prefix: str = "", keys: str = "") -> list[Use]:
     """The audio towers of Gemma 3n and 4: chunks that see a few frames besides themselves."""
-    heads, width = f"{prefix}num_attention_heads", whole(config, "hidden_size")
-    left = whole(config, f"{prefix}attention_context_left")
-    right = whole(config, f"{prefix}attention_context_right", at_least=0)
+    heads, width = f"{prefix}num_attention_heads", config.integer("hidden_size", required=True)
+    left = config.integer(f"{prefix}attention_context_left", required=True)
+    right = config.integer(f"{prefix}attention_context_right", at_least=0, required=True)
     each, half = head_dim(config, heads), width // 2
     encoding = fitted(
         config,
         "hidden_size",
         TransformerXL,
-        heads=whole(config, heads, name="heads"),
+        heads=config.integer(heads, name="heads", required=True),
         dim=each,
         model_dim=width,
         max_distance=left - 1,
@@ -136,9 +136,9 @@ def _gemma(config: Config, *, prefix: str = "", keys: str = "") -> list[Use]:
 
 
 def _gemma4(config: Config) -> list[Use]:
-    chunk = whole(config, "attention_chunk_size")
-    behind = whole(config, "attention_context_left") - 1
-    ahead = whole(config, "attention_context_right", at_least=0)
+    chunk = config.integer("attention_chunk_size", required=True)
+    behind = config.integer("attention_context_left", required=True) - 1
+    ahead = config.integer("attention_context_right", at_least=0, required=True)
     if (chunk + behind + ahead) // 2 != behind or ahead:
         why = (
             "makes distances wrong: the model numbers its vectors down from half of all frames "
@@ -170,7 +170,7 @@ def _vits(config: Config) -> list[Use]:
 
 def _speecht5(config: Config) -> list[Use]:
     width = head_dim(config, "encoder_attention_heads")
-    far = whole(config, "encoder_max_relative_position", name="ahead")
+    far = config.integer("encoder_max_relative_position", name="ahead", required=True)
     remarks = (
         _TURNED,
         f"Its {2 * far} rows reach {far} ahead, but only {far - 1} behind.",
@@ -185,8 +185,8 @@ def _speecht5(config: Config) -> list[Use]:
 
 
 def _granite(config: Config, *, own: str, far: str) -> list[Use]:
-    width, block = head_dim(config, own=own), whole(config, "context_size")
-    farthest = whole(config, far, name="max_distance")
+    width, block = head_dim(config, own=own), config.integer("context_size", required=True)
+    farthest = config.integer(far, name="max_distance", required=True)
     if block > farthest:
         why = f"must not be more than {far}, {farthest}: the table has no rows for such distances."
         cure = "Put the model's own value there."
@@ -198,6 +198,21 @@ def _granite(config: Config, *, own: str, far: str) -> list[Use]:
     )
     encoding = Shaw(dim=width, max_distance=farthest, values=False)
     return [use(config, "Shaw", encoding, head_dim=width, layers=layers(config), remarks=remarks)]
+
+
+def _clamped(config: Config) -> list[Use]:
+    """Phi-4's audio tower: a number for each distance up to a limit, then the last one again."""
+    config.integer("num_attention_heads", name="heads", required=True)
+    far = config.integer("bias_max_distance", name="max_distance", required=True)
+    row = "|key - query|" if config.flag("bias_symmetric") else f"key - query + {far}"
+    remarks = (
+        "posenc has no table with a number for every single distance: those of T5 widen.",
+        f"The row of a pair is {row}, with key - query held between -{far} and {far - 1}.",
+        "All layers share one table.",
+    )
+    return [
+        use(config, "clamped table", None, layers=layers(config, "num_blocks"), remarks=remarks)
+    ]
 
 
 _SEAMLESS = functools.partial(
@@ -216,6 +231,7 @@ READERS: dict[str, Reader] = {
     "fastspeech2_conformer": _fastspeech2,
     "gemma3n_audio": functools.partial(_gemma, prefix="conf_"),
     "gemma4_audio": _gemma4,
+    "phi4_multimodal_audio": _clamped,
     "vits": _vits,
     "speecht5": _speecht5,
     **dict.fromkeys(
@@ -226,4 +242,3 @@ READERS: dict[str, Reader] = {
         _granite, own="head_dim", far="max_position_embeddings"
     ),
 }
-"""The speech encoders with a vector for each distance."""

@@ -3,46 +3,21 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 
 from posenc.decomposed import Decomposed
-from posenc.inspector.families.shared import fitted, head_dim, layers, use, whole
+from posenc.inspector.families import patch_grids
+from posenc.inspector.families.shared import Reader, fitted, head_dim, layers, use
 from posenc.inspector.reading import Use
 from posenc.inspector.settings.config import Config
 from posenc.swin import Swin, SwinV2
 
-Reader = Callable[[Config], list[Use]]
-
-
-def _pair(config: Config, key: str, name: str = "") -> tuple[int, int]:
-    """Rows and columns, from one number for both or from two."""
-    if isinstance(config.get(key), list | tuple):
-        sides = config.integers(key, name=name) or ()
-        if len(sides) != 2:
-            why, cure = (
-                "must be one number, or rows and columns.",
-                "Put the model's own size there.",
-            )
-            config.refuse("absurd-value", key, list(sides), why, cure)
-        return sides[0], sides[1]
-    side = whole(config, key, name=name)
-    return side, side
-
-
-def _grid(config: Config) -> tuple[int, int]:
-    """How many rows and columns of patches an image has."""
-    image, patch = _pair(config, "image_size"), _pair(config, "patch_size")
-    grid = image[0] // patch[0], image[1] // patch[1]
-    if not all(grid):
-        why, cure = "must not be larger than the image.", "Put the model's own size there."
-        config.refuse("absurd-value", "patch_size", list(patch), why, cure)
-    return config.derive("grid", grid, "image_size", "patch_size")
+_grid = patch_grids.over("image_size")
 
 
 def _stages(config: Config) -> list[tuple[int, tuple[int, ...]]]:
     """For each stage its heads and its layers, counted through the whole network."""
-    heads = config.integers("num_attention_heads", name="heads", required=True) or ()
-    depths = config.integers("depths", required=True) or ()
+    heads = config.integers("num_attention_heads", name="heads", required=True)
+    depths = config.integers("depths", required=True)
     if len(heads) != len(depths):
         why = f"must have as many stages as depths, {len(depths)}."
         cure = "Put the model's own list there."
@@ -62,7 +37,7 @@ def _stage_config(config: Config) -> Config:
 
 
 def _swin(config: Config) -> list[Use]:
-    stages, side = _stages(config), whole(config, "window_size", name="window")
+    stages, side = _stages(config), config.integer("window_size", name="window", required=True)
     remarks = ("Every layer has a table of its own; every second one moves its windows by half.",)
     return [
         use(
@@ -79,7 +54,7 @@ def _swin(config: Config) -> list[Use]:
 
 def _swin_v2(config: Config, *, pooled: bool) -> list[Use]:
     """Swin 2, whose windows are no larger than what is left of the image in their stage."""
-    stages, side = _stages(config), whole(config, "window_size", name="window")
+    stages, side = _stages(config), config.integer("window_size", name="window", required=True)
     rows = _grid(config)[0]
     trained = config.integers("pretrained_window_sizes", name="trained_window", at_least=0)
     trained = trained or (0,) * len(stages)
@@ -129,7 +104,7 @@ def _beit(config: Config) -> list[Use]:
 
 
 def _beit_table(config: Config, owner: str) -> Use:
-    heads, grid = whole(config, "num_attention_heads", name="heads"), _grid(config)
+    heads, grid = config.integer("num_attention_heads", name="heads", required=True), _grid(config)
     if grid[0] != grid[1]:
         why = (
             "is no square: transformers then reads the table as columns by rows and stretches it, "
@@ -150,8 +125,8 @@ def _beit_table(config: Config, owner: str) -> Use:
 def _levit(config: Config) -> list[Use]:
     """LeViT: an offset counts without its signs; between stages every second cell asks."""
     stages, side = _stages(config), _grid(config)[0]
-    hidden = config.integers("hidden_sizes", required=True) or ()
-    key_dim = (config.integers("key_dim", required=True) or (1,))[0]
+    hidden = config.integers("hidden_sizes", required=True)
+    key_dim = config.integers("key_dim", required=True)[0]
     uses = []
     for stage, (heads, numbers) in enumerate(stages):
         remarks = [
@@ -173,7 +148,7 @@ def _levit(config: Config) -> list[Use]:
 
 
 def _dinat(config: Config) -> list[Use]:
-    stages, side = _stages(config), whole(config, "kernel_size", name="window")
+    stages, side = _stages(config), config.integer("kernel_size", name="window", required=True)
     remarks = (
         "The table is indexed by key - query in natten: turn it round by rows and by columns.",
         "Each cell sees the nearest kernel_size x kernel_size cells; with dilation d it sees every "
@@ -264,4 +239,3 @@ READERS: dict[str, Reader] = {
         _decomposed, switch="use_relative_position_embeddings", listed="window_block_indices"
     ),
 }
-"""How each model type biases attention by rows and columns."""

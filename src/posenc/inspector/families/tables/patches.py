@@ -1,137 +1,17 @@
-"""Learned tables with a row for each patch of an image, and how they fit other images."""
+"""Trained tables with a row for each patch of an image: which model types keep which."""
 
 from __future__ import annotations
 
 import functools
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
 
-from posenc import Learned
-from posenc.inspector.families.tables import patch_grids
-from posenc.inspector.reading import Use
-from posenc.inspector.settings.config import Config
+from posenc.inspector.families import patch_grids
+from posenc.inspector.families.shared import Reader
+from posenc.inspector.families.tables.patch_tables import CLASS, Table, learned_grid
 
-_RESIZED = {
-    "fixed": "There is no rule for other sizes: images must be as large as the settings say.",
-    "bicubic": "Other sizes: learned.resample(method='cubic').",
-    "bicubic, antialiased": "Other sizes: learned.resample(method='cubic', antialias=True).",
-    "bilinear": "Other sizes: learned.resample(method='linear').",
-    "bilinear, antialiased": "Other sizes: learned.resample(method='linear', antialias=True).",
-    "bilinear, corners aligned": (
-        "Every size, by learned.resample(method='linear', corners='aligned')."
-    ),
-    "bilinear, zero border": (
-        "Every size, by bilinear sampling at half-pixel centres where the cells beyond the border "
-        "are zeros, so outer patches of larger images fade (grid_sample, padding_mode='zeros')."
-    ),
-    "bilinear, cropped": (
-        "Other sizes: learned.resample(method='linear') to a square as long as the longer side, "
-        "of which the upper left rectangle is kept, not squeezed."
-    ),
-    "nearest": (
-        "Other sizes: cell i of n takes row or column floor(i * side / n) of the trained grid, "
-        "and nothing is blended; at a few sizes float32 rounding picks a neighbour."
-    ),
-    "tiled": "Larger sizes: the trained grid is repeated like tiles, not stretched.",
-    "bicubic, size + 0.1": (
-        "Other sizes: bicubic with the scale factor (size + 0.1) / side, so each sampled place is "
-        "a little off that of learned.resample."
-    ),
-    "bilinear, size + 0.1": (
-        "Other sizes: bilinear with the scale factor (size + 0.1) / side along each axis that "
-        "changes, so each sampled place is a little off that of learned.resample."
-    ),
-}
-"""What each word for the resizing means."""
-
-_ASKED = "That happens only when asked for with interpolate_pos_encoding=True."
-_CLASS = "Row 0 is that of the class token."
 _UNUSED = "Row 0 was that of a class token which the model no longer has: it is never added."
 _NO_PREFIX = "Class and register tokens get no position: no row is theirs."
 _MERGED = "Patches come block by block (spatial_merge_size each way), not row by row."
 _REGISTERS = "Register tokens are put in afterwards and get no position."
-
-
-@dataclass(frozen=True, kw_only=True)
-class Table:
-    """How some model types keep a row for each patch.
-
-    Args:
-        types: their names, with spaces between.
-        resized: what happens at other image sizes: a key of the words above.
-        grid: reads the grid of patches from the settings.
-        prefix: rows before those of the patches; a word is the setting that says how many.
-        suffix: rows after them, likewise.
-        oblong: whether the trained grid may be resized when it is no square.
-        asked: whether the table is resized only on request.
-        switch: the setting that must be true for the table to exist.
-        width: the setting with the features of a row.
-        method: the setting whose word goes into the braces of `resized`.
-        remarks: what else a port would get wrong.
-    """
-
-    types: str
-    resized: str = "fixed"
-    grid: Callable[[Config], patch_grids.Grid] = patch_grids.over("image_size")
-    prefix: int | str = 0
-    suffix: int | str = 0
-    oblong: bool = False
-    asked: bool = False
-    switch: str = ""
-    width: str = "hidden_size"
-    method: str = ""
-    remarks: tuple[str, ...] = ()
-
-
-def learned_grid(config: Config, table: Table, place: str = "patch embeddings") -> list[Use]:
-    """The use of a table, or nothing where it is switched off."""
-    if table.switch and not config.flag(table.switch):
-        return []
-    grid = table.grid(config)
-    prefix = _rows(config, "prefix_rows", table.prefix)
-    suffix = _rows(config, "suffix_rows", table.suffix)
-    resized = _resizing(config, table)
-    if resized != "fixed" and not table.oblong and len(set(grid)) > 1:
-        config.find(
-            "warning", "grid-not-square", "image_size", config.get("image_size"),
-            f"makes a grid of {grid}, but the model resizes its table as if that were a square.",
-            "Keep height and width equal, or all images as large as this.",
-        )  # fmt: skip
-    rows = prefix + math.prod(grid) + suffix
-    asked = (_ASKED,) if table.asked else ()
-    return [
-        Use(
-            kind="learned grid",
-            place=place,
-            encoding=Learned(length=rows, dim=config.integer(table.width, required=True) or 0),
-            original_length=rows,
-            values=tuple(config.taken),
-            remarks=(_RESIZED[resized], *asked, *table.remarks),
-        )
-    ]
-
-
-def _rows(config: Config, name: str, rows: int | str) -> int:
-    """How many rows are not for patches, where the settings or the model's code say it."""
-    if isinstance(rows, str):
-        return config.integer(rows, name=name, at_least=0, required=True) or 0
-    patch_grids.assumed(config, name, rows)
-    return rows
-
-
-def _resizing(config: Config, table: Table) -> str:
-    """The word for what happens at other sizes."""
-    resized = table.resized
-    if table.method:
-        resized = resized.format(config.word(table.method, required=True))
-    if resized not in _RESIZED:
-        config.refuse(
-            "absurd-value", table.method, config.get(table.method), "cannot resize a grid.",
-            "Write bilinear or bicubic.",
-        )  # fmt: skip
-    patch_grids.assumed(config, "resized", resized)
-    return resized
 
 
 _TABLES = (
@@ -147,15 +27,15 @@ _TABLES = (
         resized="bicubic",
         prefix=1,
         asked=True,
-        remarks=(_CLASS,),
+        remarks=(CLASS,),
     ),
-    Table(types="clipseg_vision_model dinov2", resized="bicubic", prefix=1, remarks=(_CLASS,)),
+    Table(types="clipseg_vision_model dinov2", resized="bicubic", prefix=1, remarks=(CLASS,)),
     Table(
         types="beit data2vec-vision internvl_vision qianfan_ocr_vision",
         resized="bicubic",
         prefix=1,
         switch="use_absolute_position_embeddings",
-        remarks=(_CLASS,),
+        remarks=(CLASS,),
     ),
     Table(
         types="deit",
@@ -175,33 +55,33 @@ _TABLES = (
         resized="bicubic, size + 0.1",
         prefix=1,
         asked=True,
-        remarks=(_CLASS,),
+        remarks=(CLASS,),
     ),
     Table(
         types="dinov2_with_registers",
         resized="bicubic, antialiased",
         prefix=1,
-        remarks=(_CLASS, _REGISTERS),
+        remarks=(CLASS, _REGISTERS),
     ),
     Table(
         types="rf_detr_dinov2 unlimited_ocr_vision_encoder",
         resized="bicubic, antialiased",
         prefix=1,
-        remarks=(_CLASS,),
+        remarks=(CLASS,),
     ),
     Table(
         types="tipsv2_vision_model",
         resized="bilinear, antialiased",
         prefix=1,
-        remarks=(_CLASS, _REGISTERS),
+        remarks=(CLASS, _REGISTERS),
     ),
-    Table(types="dpt", resized="bilinear", prefix=1, remarks=(_CLASS,)),
+    Table(types="dpt", resized="bilinear", prefix=1, remarks=(CLASS,)),
     Table(
         types="vilt",
         resized="bilinear, corners aligned",
         prefix=1,
         remarks=(
-            _CLASS,
+            CLASS,
             "Each image is resized for its own rows and columns of whole patches, by its mask; "
             "padding gets zeros.",
         ),
@@ -210,7 +90,7 @@ _TABLES = (
         types="timesformer",
         resized="nearest",
         prefix=1,
-        remarks=(_CLASS, "Every frame gets the same rows; the class token stands once, before."),
+        remarks=(CLASS, "Every frame gets the same rows; the class token stands once, before."),
     ),
     # No row for a class token.
     Table(
@@ -345,7 +225,7 @@ _TABLES = (
         grid=patch_grids.over("input_size"),
         prefix=1,
         switch="visual_embed",
-        remarks=(_CLASS,),
+        remarks=(CLASS,),
     ),
     Table(
         types="vitpose_backbone",
@@ -357,14 +237,14 @@ _TABLES = (
         grid=patch_grids.tubelets,
         prefix=1,
         remarks=(
-            _CLASS,
+            CLASS,
             "Tubelets are counted frame by frame; interpolate_pos_encoding=True takes all of "
             "them for one square image.",
         ),
     ),
 )
 
-READERS: dict[str, Callable[[Config], list[Use]]] = {
+READERS: dict[str, Reader] = {
     model_type: functools.partial(learned_grid, table=table)
     for table in _TABLES
     for model_type in table.types.split()

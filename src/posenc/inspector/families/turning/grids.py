@@ -1,4 +1,4 @@
-"""Rotary embeddings whose positions are no places in a text: rows and columns, frames, seconds.
+"""Rotary embeddings of vision towers: patches turn by row and column, some by frame as well.
 
 Coordinates are (row, column) or (frame, row, column), whatever order a model keeps them in: its
 order is in the `axes` of the encoding.
@@ -6,13 +6,14 @@ order is in the `axes` of the encoding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from posenc.axial import AxialRotary
-from posenc.inspector.families.turning import grids_own, grids_settings
+from posenc.inspector.families.shared import Reader, head_dim
+from posenc.inspector.families.turning import grids_settings
 from posenc.inspector.reading import Use
 from posenc.inspector.settings.config import Config
 
@@ -116,7 +117,7 @@ _TOWERS: dict[str, _Tower] = {
 
 def _tower(config: Config, *, tower: _Tower) -> list[Use]:
     """A vision tower that turns the heads of all its layers alike."""
-    dim = config.integer("head_dim") or grids_settings.head_dim(config, tower.width)
+    dim = head_dim(config, width=tower.width, own="head_dim")
     left = dim % tower.multiple if tower.fields.get("rest") == "leave" else 0
     grids_settings.check_width(config, dim - left, tower.multiple, tower.width)
     encoding = AxialRotary(dim=dim, base=grids_settings.base(config), **tower.fields)
@@ -131,7 +132,6 @@ def _tower(config: Config, *, tower: _Tower) -> list[Use]:
     ]
 
 
-READERS: dict[str, Callable[[Config], list[Use]]] = {
-    **{model_type: partial(_tower, tower=tower) for model_type, tower in _TOWERS.items()},
-    **grids_own.READERS,
+READERS: dict[str, Reader] = {
+    model_type: partial(_tower, tower=tower) for model_type, tower in _TOWERS.items()
 }

@@ -1,4 +1,4 @@
-"""What readers of grids share: the base, the width of a head, and whether axes can share it."""
+"""What readers of grids share: the base, and whether the axes can share the width of a head."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from posenc.axial import AxialRotary
-from posenc.inspector.reading import Use, Value
-from posenc.inspector.settings.config import Config
+from posenc.inspector.families import shared
+from posenc.inspector.reading import Use
+from posenc.inspector.settings.config import LARGEST, Config
 
 KIND = "axial rotary"
 PLACE = "queries and keys"
@@ -23,31 +24,12 @@ def use(
     remarks: tuple[str, ...] = (),
 ) -> Use:
     """A reading of an encoding on a grid, resting on all that was taken from the settings."""
-    return Use(
-        kind=KIND,
-        place=place,
-        encoding=encoding,
-        head_dim=head_dim,
-        first_position=first_position,
-        values=tuple(config.taken),
-        remarks=remarks,
-    )
-
-
-def head_dim(config: Config, width: str = "hidden_size", heads: str = "num_attention_heads") -> int:
-    """Features of a head: an equal share of the width of the layer."""
-    all_features, count = whole(config, width), whole(config, heads)
-    if all_features % count:
-        config.refuse(
-            "absurd-value", width, all_features, f"must be a multiple of {heads}={count}.",
-            "Put the model's own values there.",
-        )  # fmt: skip
-    return config.derive("head_dim", all_features // count, width, heads)
+    fields = {"head_dim": head_dim, "first_position": first_position, "remarks": remarks}
+    return shared.use(config, KIND, encoding, place=place, **fields)
 
 
 def check_width(config: Config, dim: int, multiple: int, key: str) -> None:
     """Refuse features that the axes cannot share in pairs."""
-    check_size(config, dim, key)
     if dim < multiple or dim % multiple:
         config.refuse(
             "absurd-value", key, config.get(key),
@@ -57,23 +39,15 @@ def check_width(config: Config, dim: int, multiple: int, key: str) -> None:
         )  # fmt: skip
 
 
-def check_size(config: Config, size: float, key: str) -> None:
-    """Refuse what no model has, before anything of that size is made."""
-    if size > _LARGEST:
+def share(config: Config, width: int, factor: float) -> int:
+    """So many of a width's features as partial_rotary_factor says."""
+    key = "partial_rotary_factor"
+    if width * factor > LARGEST:
         config.refuse(
-            "absurd-value", key, config.get(key), f"must not make more than {_LARGEST}.",
+            "absurd-value", key, factor, f"must not make more than {LARGEST:,} features turn.",
             "Put the model's own value there.",
         )  # fmt: skip
-
-
-_LARGEST = 65_536  # features, layers, or cells of a side
-
-
-def whole(config: Config, key: str) -> int:
-    """A whole number that nothing can stand in for."""
-    value = config.integer(key, required=True) or 0
-    check_size(config, value, key)
-    return value
+    return int(width * factor)
 
 
 def base(config: Config, rope_type: str = "axial") -> float:
@@ -103,16 +77,10 @@ def parameter(config: Config, key: str, *, name: str = "") -> float:
     """A rotary setting above 0: of the rotary settings, or beside them, or of the class."""
     for place in (settings(config), config):
         if place.has(key):
-            return place.number(key, name=name, above=0, required=True) or 0.0
+            return place.number(key, name=name, above=0, required=True)
     value = config.number(key, name=name, above=0)
     if value is None:
-        value = assumed(config, name or key, _class_wide(config)[key], key)
-    return value
-
-
-def assumed(config: Config, name: str, value: Any, key: str = "") -> Any:
-    """Remember a value that the model's class brings along, and return it."""
-    config.taken.append(Value(name=name, value=value, origin="default", key=config.at(key or name)))
+        value = config.assume(name or key, _class_wide(config)[key], key)
     return value
 
 

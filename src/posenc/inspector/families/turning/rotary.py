@@ -31,7 +31,7 @@ _LLAMAS = """
     deepseek_ocr2_encoder deepseek_ocr2_text dia_decoder dia_encoder diffllama doge dots1
     emu3_text_model esmc eurobert evolla EvollaModel exaone falcon_h1 flex_olmo gemma gemma2
     gpt_oss gradium_phonon_tts granite granite4_vision_text granite_docling_text granitemoe
-    granitemoeshared gte higgs_audio_v2 hunyuan_v1_dense hunyuan_v1_moe hy_v3 hyperclovax
+    granitemoeshared gte higgs_audio_v2 idefics hunyuan_v1_dense hunyuan_v1_moe hy_v3 hyperclovax
     internlm3 iquestcoder jais2 jetmoe jina_embeddings_v3 kyutai_speech_to_text lasr_encoder lfm2
     lfm2_moe llama mimi mimi_decoder mimi_encoder minimax ministral mistral mixtral moshi
     muse_glimmer_assistant nomic_bert olmo olmo2 olmoe pocket_tts pocket_tts_audio_tokenizer
@@ -68,6 +68,7 @@ _REMARKS: Mapping[str, tuple[str, ...]] = {
     ),
     "dory": ("Queries are multiplied feature by feature after turning.",),
     "timesfm2_5": ("Positions count from the first patch that is not masked.",),
+    "idefics": ("Cross attention does not turn.",),
     "moonshine": ("Cross attention does not turn.",),
     "moonshine_streaming": ("Cross attention does not turn.",),
     "gpt_oss": ("Cosine and sine have head_dim / 2 columns.",),
@@ -119,6 +120,17 @@ def unturned(config: Config, kinds: tuple[str, ...], why: str = "") -> list[Use]
         for kind in dict.fromkeys(kinds)
         if (why or kind in UNTURNED_KINDS) and config.model_type not in DECAYING
     ]
+
+
+def still(where: tuple[int, ...], kind: str, why: str) -> Use:
+    """Layers whose queries and keys do not turn (NoPE)."""
+    return Use(
+        kind="none",
+        place="queries and keys",
+        layers=where,
+        layer_type=kind,
+        remarks=(why,),
+    )
 
 
 def with_layers(reader: Reader) -> Reader:

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 
 from posenc import FourierFeatures, SinusoidalAxes
-from posenc.inspector.families.shared import fitted, whole
-from posenc.inspector.families.tables import patch_grids
+from posenc.inspector.families import patch_grids
+from posenc.inspector.families.shared import Reader, fitted, use
 from posenc.inspector.reading import Use
 from posenc.inspector.settings.config import Config
 
@@ -17,27 +17,20 @@ _SAM = (
     "The matrix is drawn once and stands in the checkpoint, one column a frequency there.",
     "Image and prompts share one matrix.",
 )
-_TRAINED = "Nothing but trained weights: {}."
-
-
-def _use(config: Config, kind: str, place: str, encoding: object, *remarks: str) -> Use:
-    values = tuple(config.taken)
-    return Use(kind=kind, place=place, encoding=encoding, values=values, remarks=remarks)
 
 
 def _fourier(config: Config, key: str, dim: int, scale: float, place: str) -> Use:
     make = functools.partial(FourierFeatures, axes=2, first="sin")
-    return _use(
-        config, "Fourier features", place, fitted(config, key, make, dim=dim, scale=scale), *_SAM
-    )
+    encoding = fitted(config, key, make, dim=dim, scale=scale)
+    return use(config, "Fourier features", encoding, place=place, remarks=_SAM)
 
 
 def _sam(config: Config) -> list[Use]:
     """Width and scale stand in the settings of the vision tower."""
     vision = config.part("vision_config", f"{config.model_type}_vision_model")
-    dim = 2 * whole(vision, "num_pos_feats")
+    dim = 2 * vision.integer("num_pos_feats", required=True)
     # The class overwrites `scale`, whatever the settings say.
-    scale = whole(vision, "hidden_size") // 2
+    scale = vision.integer("hidden_size", required=True) // 2
     vision.derive("scale", scale, "hidden_size")
     return [_fourier(vision, "num_pos_feats", dim, float(scale), "image features and prompts")]
 
@@ -45,8 +38,8 @@ def _sam(config: Config) -> list[Use]:
 def _prompts(config: Config) -> list[Use]:
     scale = config.number("scale", above=0)
     if scale is None:
-        scale = patch_grids.assumed(config, "scale", 1.0)
-    dim = whole(config, "hidden_size")
+        scale = config.assume("scale", 1.0)
+    dim = config.integer("hidden_size", required=True)
     return [_fourier(config, "hidden_size", dim, scale, "image features and prompts")]
 
 
@@ -56,12 +49,13 @@ def _sam_prompts(config: Config) -> list[Use]:
         config,
         "hidden_size",
         FourierFeatures,
-        dim=whole(config, "hidden_size"),
+        dim=config.integer("hidden_size", required=True),
         axes=2,
         first="sin",
     )
     remark = "How large its numbers are stands in the settings of the vision tower."
-    return [_use(config, "Fourier features", "prompts", encoding, *_SAM, remark)]
+    remarks = (*_SAM, remark)
+    return [use(config, "Fourier features", encoding, place="prompts", remarks=remarks)]
 
 
 def _perceiver(config: Config) -> list[Use]:
@@ -71,57 +65,44 @@ def _perceiver(config: Config) -> list[Use]:
         ("feature maps of the network for classification by convolution", (56, 56)),
         ("pixels of the network for optical flow", None),
     )
+    remarks = (
+        "The matrix is fixed: for each axis, rows first, `bands` frequencies from 1/2 to "
+        "resolution / 4 turns, evenly spaced.",
+        "Coordinates run from -1 to 1, both ends included, and stand before the features.",
+    )
     uses = []
     for place, resolution in networks:
         own = config.fresh()
-        bands = patch_grids.assumed(own, "bands", 64)
-        if resolution is None:
-            resolution = patch_grids.sides(own, "train_size")
-        patch_grids.assumed(own, "resolution", resolution)
-        uses.append(
-            _use(
-                own,
-                "Fourier features",
-                place,
-                FourierFeatures(dim=4 * bands, axes=2, first="sin"),
-                "The matrix is fixed: for each axis, rows first, `bands` frequencies from 1/2 to "
-                "resolution / 4 turns, evenly spaced.",
-                "Coordinates run from -1 to 1, both ends included, and stand before the features.",
-            )
-        )
+        encoding = FourierFeatures(dim=4 * own.assume("bands", 64), axes=2, first="sin")
+        own.assume("resolution", resolution or patch_grids.sides(own, "train_size"))
+        uses.append(use(own, "Fourier features", encoding, place=place, remarks=remarks))
     return uses
 
 
 def _bros(config: Config) -> list[Use]:
     """Differences of box corners, in the attention scores."""
-    corners = whole(config, "dim_bbox")
-    share = whole(config, "hidden_size") // 4 // corners
+    corners = config.integer("dim_bbox", required=True)
+    share = config.integer("hidden_size", required=True) // 4 // corners
     config.derive("dim", share * corners, "hidden_size", "dim_bbox")
     scale = config.number("bbox_scale", required=True)
     fields = {"dim": share * corners, "axes": tuple(range(corners))}
-    return [
-        _use(
-            config,
-            "sinusoidal boxes",
-            "attention scores",
-            fitted(config, "dim_bbox", SinusoidalAxes, **fields),
-            f"Positions: corners of the key's box minus those of the query's, times {scale:g}.",
-            "A trained matrix makes vectors as wide as a head of them, the same for all heads and "
-            "layers; each is multiplied with the query and added to the score.",
-        )
-    ]
+    encoding = fitted(config, "dim_bbox", SinusoidalAxes, **fields)
+    remarks = (
+        f"Positions: corners of the key's box minus those of the query's, times {scale:g}.",
+        "A trained matrix makes vectors as wide as a head of them, the same for all heads and "
+        "layers; each is multiplied with the query and added to the score.",
+    )
+    return [use(config, "sinusoidal boxes", encoding, remarks=remarks)]
 
 
-def _boxes_mlp(inner: Callable[[int], tuple[int, ...]]) -> Callable[[Config], list[Use]]:
+def _boxes_mlp(inner: Callable[[int], tuple[int, ...]], key: str = "d_model") -> Reader:
     """The boxes that queries look at, through a trained MLP."""
 
     def read(config: Config) -> list[Use]:
-        corners = 4 if config.get("num_coords") is None else whole(config, "num_coords")
-        width = whole(config, "d_model")
-        layers = (corners, *inner(width), width)
-        config.derive("layers", layers, "d_model")
-        remark = _TRAINED.format(f"{' -> '.join(map(str, layers))} features, from boxes of 0 to 1")
-        return [_use(config, "coordinate MLP", "object queries", None, remark)]
+        corners = config.integer("num_coords") or 4
+        width = config.integer(key, required=True)
+        layers = config.derive("layers", (corners, *inner(width), width), key)
+        return [_mlp(config, "object queries", layers, "boxes of 0 to 1")]
 
     return read
 
@@ -129,32 +110,29 @@ def _boxes_mlp(inner: Callable[[int], tuple[int, ...]]) -> Callable[[Config], li
 _TWICE = _boxes_mlp(lambda width: (2 * width,))
 
 
-def _omdet_turbo(config: Config) -> list[Use]:
-    width = whole(config, "decoder_hidden_dim")
-    layers = config.derive("layers", (4, 2 * width, width), "decoder_hidden_dim")
-    remark = _TRAINED.format(f"{' -> '.join(map(str, layers))} features, from boxes of 0 to 1")
-    return [_use(config, "coordinate MLP", "object queries", None, remark)]
-
-
 def _superglue(config: Config) -> list[Use]:
     key = "keypoint_encoder_sizes"
-    inner = config.integers(key) or patch_grids.assumed(config, key, (32, 64, 128, 256))
-    layers = (3, *inner, whole(config, "hidden_size"))
+    inner = config.integers(key) or config.assume(key, (32, 64, 128, 256))
+    layers = 3, *inner, config.integer("hidden_size", required=True)
     config.derive("layers", layers, key, "hidden_size")
-    remark = _TRAINED.format(
-        f"{' -> '.join(map(str, layers))} features, from x, y and score of a keypoint"
-    )
     centred = "x and y count from the middle of the image, divided by 0.7 times its longer side."
-    return [_use(config, "coordinate MLP", "keypoint descriptors", None, remark, centred)]
+    return [_mlp(config, "keypoint descriptors", layers, "x, y and score of a keypoint", centred)]
 
 
-READERS: dict[str, Callable[[Config], list[Use]]] = {
+def _mlp(config: Config, place: str, layers: tuple[int, ...], given: str, *remarks: str) -> Use:
+    trained = (
+        f"Nothing but trained weights: {' -> '.join(map(str, layers))} features, from {given}."
+    )
+    return use(config, "coordinate MLP", None, place=place, remarks=(trained, *remarks))
+
+
+READERS: dict[str, Reader] = {
     "bros": _bros,
     "d_fine": _TWICE,
     "deimv2": _boxes_mlp(lambda width: (width, width)),
     "edgetam_prompt_encoder": _prompts,
     "edgetam_video_prompt_encoder": _prompts,
-    "omdet-turbo": _omdet_turbo,
+    "omdet-turbo": _boxes_mlp(lambda width: (2 * width,), "decoder_hidden_dim"),
     "perceiver": _perceiver,
     "pp_doclayout_v2": _TWICE,
     "pp_doclayout_v3": _TWICE,

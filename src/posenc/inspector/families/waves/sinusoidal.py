@@ -1,16 +1,14 @@
-"""Types that add sines and cosines of many wavelengths to their embeddings."""
+"""Sinusoidal vectors added to tokens of text and frames of sound."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 
-from posenc.inspector.families.waves import series, times, waves
+from posenc.inspector.families.shared import Reader, use
+from posenc.inspector.families.waves import wave_tables
 from posenc.inspector.reading import Use
 from posenc.inspector.settings.config import Config
 from posenc.sinusoidal import Sinusoidal
-
-Reader = Callable[[Config], list[Use]]
 
 _TOKENS = "token embeddings"
 _BOTH_SIDES = "encoder and decoder token embeddings"
@@ -35,12 +33,12 @@ def _table(
     length: str = "max_position_embeddings",
 ) -> Reader:
     """A reader of types with one table, whose first row is the first token's."""
-    return lambda config: [waves.use(config, place, like, length=length, remarks=remarks)]
+    return lambda config: [wave_tables.table(config, place, like, length=length, remarks=remarks)]
 
 
 def _frames(place: str, remark: str) -> Reader:
     """A reader of types with Whisper's table."""
-    return _table(place, waves.WHISPER, remark, length="max_source_positions")
+    return _table(place, wave_tables.WHISPER, remark, length="max_source_positions")
 
 
 def _padded(
@@ -51,9 +49,11 @@ def _padded(
     length: str = "max_position_embeddings",
 ) -> Use:
     """fairseq's table, where the first token stands behind the row of padding."""
-    row = config.integer(padding, name="padding", at_least=0, required=True) or 0
+    row = config.integer(padding, name="padding", at_least=0, required=True)
     offset = config.derive("offset", row + 1, padding)
-    return waves.use(config, place, waves.FAIRSEQ, length=length, offset=offset, remarks=remarks)
+    return wave_tables.table(
+        config, place, wave_tables.FAIRSEQ, length=length, offset=offset, remarks=remarks
+    )
 
 
 def _fairseq(place: str) -> Reader:
@@ -112,7 +112,7 @@ def _speecht5(config: Config) -> list[Use]:
 
 
 def _scaled(place: str, length: str) -> Reader:
-    return _table(place, waves.PAPER, _GAIN, length=length)
+    return _table(place, wave_tables.PAPER, _GAIN, length=length)
 
 
 def _mask_as_tokens(config: Config) -> None:
@@ -131,39 +131,44 @@ def _mask_as_tokens(config: Config) -> None:
 
 
 def _xglm(config: Config) -> list[Use]:
-    offset = waves.assumed(config, "offset", 2)
+    offset = config.assume("offset", 2)
     padding = config.integer("pad_token_id", name="padding", at_least=0) or 0
     zeroed = f"Row {padding} of the table is zero, so the token at {padding - offset} has none."
     remarks = (zeroed,) if padding >= offset else ()
     length = "max_position_embeddings"
     return [
-        waves.use(config, _TOKENS, waves.FAIRSEQ, length=length, offset=offset, remarks=remarks)
+        wave_tables.table(
+            config, _TOKENS, wave_tables.FAIRSEQ, length=length, offset=offset, remarks=remarks
+        )
     ]
 
 
 def _canary(config: Config) -> list[Use]:
-    use = waves.use(config, _TOKENS, waves.HALF, length="max_position_embeddings")
-    scale = config.derive("vector_scale", use.encoding.dim**-0.5, "hidden_size")
+    table = wave_tables.table(config, _TOKENS, wave_tables.HALF, length="max_position_embeddings")
+    scale = config.derive("vector_scale", table.encoding.dim**-0.5, "hidden_size")
     remark = f"The vectors are multiplied by {scale:g}, 1 / sqrt(hidden_size), before adding."
-    return [dataclasses.replace(use, values=tuple(config.taken), remarks=(remark,))]
+    return [dataclasses.replace(table, values=tuple(config.taken), remarks=(remark,))]
 
 
 def _fun_asr(config: Config) -> list[Use]:
-    bins = config.integer("num_mel_bins", required=True) or 0
-    stacked = config.integer("num_stacked_frames", required=True) or 0
+    bins = config.integer("num_mel_bins", required=True)
+    stacked = config.integer("num_stacked_frames", required=True)
     keys = ("num_mel_bins", "num_stacked_frames")
     dim = config.derive("dim", bins * stacked, *keys)
-    offset = waves.assumed(config, "offset", 1)
-    encoding = waves.encoding(config, keys[0], waves.WHISPER, dim=dim, offset=offset)
-    use = Use(
-        kind="sinusoidal",
-        place="stacked mel frames",
-        encoding=encoding,
-        original_length=_rows_from_1(config),
-        values=tuple(config.taken),
-        remarks=("Row 0 is never used: the first frame stands at 1.",),
-    )
-    return [use]
+    offset = config.assume("offset", 1)
+    encoding = wave_tables.encoding(config, keys[0], wave_tables.WHISPER, dim=dim, offset=offset)
+    rows = _rows_from_1(config)
+    remarks = ("Row 0 is never used: the first frame stands at 1.",)
+    return [
+        use(
+            config,
+            "sinusoidal",
+            encoding,
+            place="stacked mel frames",
+            original_length=rows,
+            remarks=remarks,
+        )
+    ]
 
 
 def _rows_from_1(config: Config) -> int | None:
@@ -178,22 +183,22 @@ def _switched(switch: str) -> Reader:
         if not config.flag(switch):
             return []
         length = "max_position_embeddings"
-        return [waves.use(config, _TOKENS, waves.PAPER_TRIMMED, length=length, remarks=(_FROZEN,))]
+        return [
+            wave_tables.table(
+                config, _TOKENS, wave_tables.PAPER_TRIMMED, length=length, remarks=(_FROZEN,)
+            )
+        ]
 
     return read
 
 
 READERS: dict[str, Reader] = {
     # [sin | cos], the paper's frequencies
-    "ctrl": _table(_TOKENS, waves.MARIAN),
-    "marian": _table(_BOTH_SIDES, waves.MARIAN),
-    "pegasus": _table(_BOTH_SIDES, waves.MARIAN),
-    "videoprism_text_model": _table(_TOKENS, waves.HALF),
+    "ctrl": _table(_TOKENS, wave_tables.MARIAN),
+    "marian": _table(_BOTH_SIDES, wave_tables.MARIAN),
+    "pegasus": _table(_BOTH_SIDES, wave_tables.MARIAN),
+    "videoprism_text_model": _table(_TOKENS, wave_tables.HALF),
     "canary_decoder": _canary,
-    "autoformer": series.values,
-    "informer": series.values,
-    "time_series_transformer": series.values,
-    "zoedepth": series.zoedepth,
     # [sin | cos], frequencies that end at 1 / base, counted from behind the row of padding
     "fsmt": _fsmt,
     "kosmos_2_text_model": _fairseq(_TOKENS),
@@ -207,9 +212,8 @@ READERS: dict[str, Reader] = {
     "trocr": _trocr,
     # the same frequencies, counted from a fixed number
     "fun_asr_nano_encoder": _fun_asr,
-    "pegasus_x": _table(_BOTH_SIDES, waves.WHISPER, _COMPUTED),
-    "timesfm": series.timesfm,
-    "tipsv2_text_model": _table(_TOKENS, waves.FAIRSEQ),
+    "pegasus_x": _table(_BOTH_SIDES, wave_tables.WHISPER, _COMPUTED),
+    "tipsv2_text_model": _table(_TOKENS, wave_tables.FAIRSEQ),
     "xglm": _xglm,
     "whisper": _frames("encoder frame embeddings", _FROZEN),
     "audioflamingo3_encoder": _frames(_FRAMES, _CHECKPOINT),
@@ -218,24 +222,12 @@ READERS: dict[str, Reader] = {
     "voxtral_encoder": _frames(_FRAMES, _CHECKPOINT),
     "qwen2_5_omni_audio_encoder": _frames(_FRAMES, _WINDOW),
     "qwen3_omni_moe_audio_encoder": _frames(_FRAMES, _WINDOW),
-    "qwen3_asr_encoder": _table(_FRAMES, waves.WHISPER, _WINDOW),
+    "qwen3_asr_encoder": _table(_FRAMES, wave_tables.WHISPER, _WINDOW),
     # [cos | sin]
-    "musicgen_decoder": _table(_TOKENS, waves.MUSICGEN),
-    "musicgen_melody_decoder": _table(_TOKENS, waves.MUSICGEN),
+    "musicgen_decoder": _table(_TOKENS, wave_tables.MUSICGEN),
+    "musicgen_melody_decoder": _table(_TOKENS, wave_tables.MUSICGEN),
     # sin, cos, sin, cos
     "distilbert": _switched("sinusoidal_pos_embds"),
     "flaubert": _switched("sinusoidal_embeddings"),
     "xlm": _switched("sinusoidal_embeddings"),
-    "florence2": series.florence2,
-    "patchtsmixer": series.patchtsmixer,
-    "patchtst": series.patchtst,
-    "videomae": series.videomae,
-    # times
-    "esmfold2": times.esmfold2,
-    "gradium_phonon_tts": times.phonon,
-    "pi0": times.pi0,
-    "pocket_tts": times.flow_head,
-    "qwen2_5_omni_dit": times.qwen_dit,
-    "vibevoice_diffusion": times.vibevoice_diffusion,
-    "voxtral_realtime": times.voxtral_realtime,
 }

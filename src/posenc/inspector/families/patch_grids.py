@@ -6,26 +6,18 @@ import math
 from collections.abc import Callable
 from typing import TypeVar
 
-from posenc.inspector.families.shared import whole
-from posenc.inspector.reading import Value
 from posenc.inspector.settings.config import Config
 
-T = TypeVar("T")
 Grid = tuple[int, ...]
-
-
-def assumed(config: Config, name: str, value: T) -> T:
-    """Remember a value that stands in the code of the model, not in its settings; return it."""
-    config.taken.append(Value(name=name, value=value, origin="default", key=""))
-    return value
+Cells = TypeVar("Cells", bound=Grid)
 
 
 def sides(config: Config, key: str) -> tuple[int, int]:
     """Height and width from a setting that is one number for both or a pair."""
     if not isinstance(config.get(key), list | tuple):
-        side = whole(config, key)
+        side = config.integer(key, required=True)
         return side, side
-    pair = config.integers(key, required=True) or ()
+    pair = config.integers(key, required=True)
     if len(pair) != 2:
         config.refuse(
             "wrong-type", key, list(pair), "must be one number or a height and a width.",
@@ -34,12 +26,12 @@ def sides(config: Config, key: str) -> tuple[int, int]:
     return pair[0], pair[1]
 
 
-def over(key: str, patch: str = "patch_size") -> Callable[[Config], Grid]:
+def over(key: str, patch: str = "patch_size") -> Callable[[Config], tuple[int, int]]:
     """The grid of whole patches in an image whose size stands under `key`."""
 
-    def grid(config: Config) -> Grid:
-        pairs = zip(sides(config, key), sides(config, patch), strict=True)
-        return _cells(config, [size // part for size, part in pairs], key, patch)
+    def grid(config: Config) -> tuple[int, int]:
+        (height, width), (rows, columns) = sides(config, key), sides(config, patch)
+        return _cells(config, (height // rows, width // columns), key, patch)
 
     return grid
 
@@ -48,7 +40,7 @@ def root(key: str) -> Callable[[Config], Grid]:
     """The square grid of so many cells."""
 
     def grid(config: Config) -> Grid:
-        rows = whole(config, key)
+        rows = config.integer(key, required=True)
         side = math.isqrt(rows)
         if side * side != rows:
             config.refuse(
@@ -64,7 +56,7 @@ def square(key: str) -> Callable[[Config], Grid]:
     """The square grid with so many cells on a side."""
 
     def grid(config: Config) -> Grid:
-        side = whole(config, key)
+        side = config.integer(key, required=True)
         return config.derive("grid", (side, side), key)
 
     return grid
@@ -73,7 +65,7 @@ def square(key: str) -> Callable[[Config], Grid]:
 def height_width(config: Config) -> Grid:
     """The grid whose height and width are settings of their own."""
     keys = "pos_emb_height", "pos_emb_width"
-    grid = tuple(whole(config, key) for key in keys)
+    grid = tuple(config.integer(key, required=True) for key in keys)
     if len(set(grid)) > 1:
         config.find(
             "warning", "grid-not-square", keys[1], grid[1],
@@ -85,24 +77,29 @@ def height_width(config: Config) -> Grid:
 
 def spectrogram(config: Config) -> Grid:
     """Overlapping patches of a spectrogram: frequencies x times."""
-    patch = whole(config, "patch_size")
+    patch = config.integer("patch_size", required=True)
     axes = ("num_mel_bins", "frequency_stride"), ("max_length", "time_stride")
-    grid = [(whole(config, size) - patch) // whole(config, stride) + 1 for size, stride in axes]
+    grid = tuple(_overlapping(config, size, stride, patch) for size, stride in axes)
     keys = [key for axis in axes for key in axis]
     return _cells(config, grid, "patch_size", *keys)
 
 
+def _overlapping(config: Config, size: str, stride: str, patch: int) -> int:
+    room = config.integer(size, required=True) - patch
+    return room // config.integer(stride, required=True) + 1
+
+
 def tubelets(config: Config) -> Grid:
     """Frames x rows x columns of tubelets."""
-    sizes = whole(config, "num_frames"), *sides(config, "image_size")
+    sizes = config.integer("num_frames", required=True), *sides(config, "image_size")
     parts = tubelet(config)
-    grid = [size // part for size, part in zip(sizes, parts, strict=True)]
+    grid = tuple(size // part for size, part in zip(sizes, parts, strict=True))
     return _cells(config, grid, "tubelet_size", "num_frames", "image_size")
 
 
 def tubelet(config: Config) -> tuple[int, ...]:
     """Frames, height and width of a tubelet."""
-    parts = config.integers("tubelet_size", required=True) or ()
+    parts = config.integers("tubelet_size", required=True)
     if len(parts) != 3:
         config.refuse(
             "wrong-type", "tubelet_size", list(parts), "must be three whole numbers.",
@@ -111,7 +108,7 @@ def tubelet(config: Config) -> tuple[int, ...]:
     return parts
 
 
-def _cells(config: Config, grid: list[int], *keys: str) -> Grid:
+def _cells(config: Config, grid: Cells, *keys: str) -> Cells:
     """A grid, unless there is nothing in it."""
     if any(cells < 1 for cells in grid):
         config.refuse(
@@ -119,7 +116,7 @@ def _cells(config: Config, grid: list[int], *keys: str) -> Grid:
             f"leaves no whole patch, together with {', '.join(keys[1:])}.",
             "Put the model's own value there.",
         )  # fmt: skip
-    return config.derive("grid", tuple(grid), *keys)
+    return config.derive("grid", grid, *keys)
 
 
 def molmo2(config: Config) -> Grid:
@@ -129,5 +126,5 @@ def molmo2(config: Config) -> Grid:
         return config.derive("grid", (rows,), "num_position_embeddings")
     if config.get("image_size") is not None:
         return over("image_size")(config)
-    size, patch = assumed(config, "image_size", 378), whole(config, "patch_size")
-    return _cells(config, [size // patch] * 2, "patch_size", "image_size")
+    side = config.assume("image_size", 378) // config.integer("patch_size", required=True)
+    return _cells(config, (side, side), "patch_size", "image_size")

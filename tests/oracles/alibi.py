@@ -1,4 +1,4 @@
-"""ALiBi as the models make it, against the biases that posenc reads; the rest stands next door."""
+"""ALiBi as the models make it, against the biases that posenc reads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from oracles import Outcome, buckets, difference, distance_vectors, modeling, read, speech_distances
+from oracles import Outcome, difference, modeling, read
 
 _LONG = 2048
 
@@ -85,12 +85,4 @@ CHECKS: dict[str, Callable[[], list[Outcome]]] = {
     "bloom": _bloom,
     "falcon": _falcon,
     "mpt": _mpt,
-    **buckets.CHECKS,
-    **distance_vectors.CHECKS,
-    **speech_distances.CHECKS,
 }
-
-NOT_YET: dict[str, str] = {
-    "phi4_multimodal_audio": "posenc has no table with a number for each single distance.",
-}
-"""Model types that nothing in posenc can say, and why."""

@@ -11,17 +11,15 @@ import numpy as np
 import torch
 
 from oracles import Outcome, built, modeling, read
-from oracles.learned_tables import (
+from oracles.token_tables import (
     Arrays,
     emptied,
     filled,
     given_to,
-    looked_up,
     outcome,
-    refuses,
     the_use,
 )
-from posenc import grids, positions
+from posenc import positions
 
 
 def own_rows(use: Any, parameter: torch.Tensor, rows: slice = slice(None)) -> tuple[Any, Any]:
@@ -136,51 +134,6 @@ def git(**changes: Any) -> Arrays:
         raise AssertionError("one picture has no frames")
 
 
-@outcome(
-    "every row, and single tokens",
-    {},
-    {
-        "axial_pos_shape": [5, 7],
-        "axial_pos_embds_dim": [16, 8],
-        "hidden_size": 24,
-        "max_position_embeddings": 35,
-    },
-    kind="learned axial",
-)
-def reformer(**changes: Any) -> Arrays:
-    use = the_use("reformer", "token embeddings", "learned axial", **changes)
-    owner = modeling("reformer").ReformerEmbeddings(built("reformer", **changes)).eval()
-    tables = {
-        f"axis_{axis}": filled(weight, axis).reshape(use.encoding.lengths[axis], -1)
-        for axis, weight in enumerate(owner.position_embeddings.weights)
-    }
-    for start, count in ((0, use.length), (use.length - 9, 9), (3, 1)):
-        ids = torch.zeros(1, count, dtype=torch.long)
-        run = functools.partial(owner, ids, start_idx_pos_encodings=start)
-        cells = grids.unravel(positions.count(count, offset=start), *use.encoding.lengths)
-        yield (
-            use.encoding.encode(cells, **tables)[None],
-            looked_up(owner, "position_embeddings", run),
-        )
-    if not refuses(lambda: owner(torch.zeros(1, use.length + 1, dtype=torch.long))):
-        raise AssertionError("the model takes a text that is longer than its tables")
-
-
-@outcome(
-    "every row of the table without axes", {}, {"max_position_embeddings": 37, "hidden_size": 24}
-)
-def reformer_plain(**changes: Any) -> Arrays:
-    changes["axial_pos_embds"] = False
-    use = the_use("reformer", "token embeddings", **changes)
-    owner = modeling("reformer").ReformerEmbeddings(built("reformer", **changes)).eval()
-    table = filled(owner.position_embeddings.embedding.weight)
-    ids = torch.zeros(1, use.length, dtype=torch.long)
-    yield (
-        use.encoding.encode(positions.count(use.length), table=table)[None],
-        looked_up(owner, "position_embeddings", lambda: owner(ids)),
-    )
-
-
 SERIES = {"positional_encoding_type": "random"}
 PIECES = {**SERIES, "context_length": 43, "patch_length": 6, "patch_stride": 4, "d_model": 10}
 
@@ -292,44 +245,33 @@ def overlapped(chunks: np.ndarray, width: int, missing: float) -> np.ndarray:
 
 
 Check = Callable[[], list[Outcome]]
-CHECKS: dict[str, tuple[Check, ...]] = {
-    "conditional_detr": (functools.partial(queries, "conditional_detr", "ConditionalDetrModel"),),
-    "deepseek_v4": (deepseek_v4,),
-    "deformable_detr": (
-        functools.partial(
-            two_stages,
-            "deformable_detr",
-            "DeformableDetrModel",
-            two_stage=True,
-            with_box_refine=True,
-        ),
+CHECKS: dict[str, Check] = {
+    "conditional_detr": functools.partial(queries, "conditional_detr", "ConditionalDetrModel"),
+    "deepseek_v4": deepseek_v4,
+    "deformable_detr": functools.partial(
+        two_stages,
+        "deformable_detr",
+        "DeformableDetrModel",
+        two_stage=True,
+        with_box_refine=True,
     ),
-    "detr": (functools.partial(queries, "detr", "DetrModel"),),
-    "git": (git,),
-    "grounding-dino": (
-        functools.partial(
-            two_stages, "grounding-dino", "GroundingDinoModel", embedding_init_target=False
-        ),
+    "detr": functools.partial(queries, "detr", "DetrModel"),
+    "git": git,
+    "grounding-dino": functools.partial(
+        two_stages, "grounding-dino", "GroundingDinoModel", embedding_init_target=False
     ),
-    "lw_detr": (functools.partial(reference_points, "lw_detr", "LwDetrModel"),),
-    "mask2former": (
-        functools.partial(module_queries, "mask2former", "Mask2FormerTransformerModule"),
+    "lw_detr": functools.partial(reference_points, "lw_detr", "LwDetrModel"),
+    "mask2former": functools.partial(module_queries, "mask2former", "Mask2FormerTransformerModule"),
+    "maskformer": maskformer,
+    "mm-grounding-dino": functools.partial(
+        two_stages, "mm-grounding-dino", "MMGroundingDinoModel", embedding_init_target=False
     ),
-    "maskformer": (maskformer,),
-    "mm-grounding-dino": (
-        functools.partial(
-            two_stages, "mm-grounding-dino", "MMGroundingDinoModel", embedding_init_target=False
-        ),
-    ),
-    "oneformer": (functools.partial(module_queries, "oneformer", "OneFormerTransformerModule"),),
-    "patchtsmixer": (patchtsmixer,),
-    "patchtst": (patchtst,),
-    "perceiver": (perceiver,),
-    "reformer": (reformer, reformer_plain),
-    "rf_detr": (functools.partial(reference_points, "rf_detr", "RfDetrModel"),),
-    "table-transformer": (
-        functools.partial(queries, "table-transformer", "TableTransformerModel"),
-    ),
-    "timesformer": (timesformer,),
-    "xclip": (xclip,),
+    "oneformer": functools.partial(module_queries, "oneformer", "OneFormerTransformerModule"),
+    "patchtsmixer": patchtsmixer,
+    "patchtst": patchtst,
+    "perceiver": perceiver,
+    "rf_detr": functools.partial(reference_points, "rf_detr", "RfDetrModel"),
+    "table-transformer": functools.partial(queries, "table-transformer", "TableTransformerModel"),
+    "timesformer": timesformer,
+    "xclip": xclip,
 }

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from oracles import Outcome, built, modeling
-from oracles.learned_tables import (
+from oracles.token_tables import (
     Arrays,
     emptied,
     filled,
@@ -20,7 +20,7 @@ from oracles.learned_tables import (
     refuses,
     the_use,
 )
-from posenc import learned, positions
+from posenc import grids, learned, positions
 
 
 @outcome(
@@ -159,12 +159,58 @@ def tapas_cells(**changes: Any) -> Arrays:
     )
 
 
+@outcome(
+    "every row, and single tokens",
+    {},
+    {
+        "axial_pos_shape": [5, 7],
+        "axial_pos_embds_dim": [16, 8],
+        "hidden_size": 24,
+        "max_position_embeddings": 35,
+    },
+    kind="learned axial",
+)
+def reformer(**changes: Any) -> Arrays:
+    use = the_use("reformer", "token embeddings", "learned axial", **changes)
+    owner = modeling("reformer").ReformerEmbeddings(built("reformer", **changes)).eval()
+    tables = {
+        f"axis_{axis}": filled(weight, axis).reshape(use.encoding.lengths[axis], -1)
+        for axis, weight in enumerate(owner.position_embeddings.weights)
+    }
+    for start, count in ((0, use.length), (use.length - 9, 9), (3, 1)):
+        ids = torch.zeros(1, count, dtype=torch.long)
+        run = functools.partial(owner, ids, start_idx_pos_encodings=start)
+        cells = grids.unravel(positions.count(count, offset=start), *use.encoding.lengths)
+        yield (
+            use.encoding.encode(cells, **tables)[None],
+            looked_up(owner, "position_embeddings", run),
+        )
+    if not refuses(lambda: owner(torch.zeros(1, use.length + 1, dtype=torch.long))):
+        raise AssertionError("the model takes a text that is longer than its tables")
+
+
+@outcome(
+    "every row of the table without axes", {}, {"max_position_embeddings": 37, "hidden_size": 24}
+)
+def reformer_plain(**changes: Any) -> Arrays:
+    changes["axial_pos_embds"] = False
+    use = the_use("reformer", "token embeddings", **changes)
+    owner = modeling("reformer").ReformerEmbeddings(built("reformer", **changes)).eval()
+    table = filled(owner.position_embeddings.embedding.weight)
+    ids = torch.zeros(1, use.length, dtype=torch.long)
+    yield (
+        use.encoding.encode(positions.count(use.length), table=table)[None],
+        looked_up(owner, "position_embeddings", lambda: owner(ids)),
+    )
+
+
 CHECKS: dict[str, tuple[Callable[[], list[Outcome]], ...]] = {
     "clvp": (clvp_text,),
     "clvp_decoder": (clvp_text,),
     "decision_transformer": (decision_transformer,),
     "luke": (luke_entities,),
     "oneformer": (oneformer_text,),
+    "reformer": (reformer, reformer_plain),
     "sam3_lite_text_text_model": (sam3_lite_text,),
     "tapas": (tapas_cells,),
     "visual_bert": (visual_bert,),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
-from posenc.inspector.families.tables import learned_boxes, learned_places
-from posenc.inspector.families.tables.learned_tables import (
+from posenc.axes import LearnedAxes
+from posenc.inspector.families.shared import Reader, every, use
+from posenc.inspector.families.tables.token_tables import (
     AFTER_PADDING,
     AFTER_ROW_ONE,
     CLAMPED,
@@ -13,13 +15,10 @@ from posenc.inspector.families.tables.learned_tables import (
     FROM_MASK,
     ROWS,
     TWO_SPARE_ROWS,
-    Reader,
     Rule,
     Table,
-    every,
+    absurd,
     tables,
-    use,
-    whole,
 )
 from posenc.inspector.reading import Use
 from posenc.inspector.settings.config import Config
@@ -161,7 +160,10 @@ _RULES: tuple[tuple[Rule, dict[str, tuple[Table, ...]]], ...] = (
 def _canine(config: Config) -> list[Use]:
     """One row a hash bucket, though only so many characters are numbered."""
     (table,) = tables(EVERY_TOKEN, Table(place="characters", rows="num_hash_buckets"))(config)
-    length = min(whole(config, "max_position_embeddings", name="length"), table.encoding.length)
+    length = min(
+        config.integer("max_position_embeddings", name="length", required=True),
+        table.encoding.length,
+    )
     return [replace(table, length=length, values=(*table.values, *config.taken))]
 
 
@@ -179,10 +181,43 @@ def _evolla(config: Config) -> list[Use]:
 def _moonshine_streaming(config: Config) -> list[Use]:
     """The decoder numbers what it hears: as many as its own length, in the encoder's width."""
     encoder = config.part("encoder_config", "moonshine_streaming_encoder")
-    length = whole(config, "max_position_embeddings", name="length")
-    encoding = Learned(length=length, dim=whole(encoder, "hidden_size", name="dim"))
+    length = config.integer("max_position_embeddings", name="length", required=True)
+    encoding = Learned(length=length, dim=encoder.integer("hidden_size", name="dim", required=True))
+    config.taken += encoder.taken
     remark = "Added once, before the decoder's cross-attention."
-    return [use("encoder states", encoding, config, encoder, length=length, remarks=(remark,))]
+    return [
+        use(config, "learned", encoding, place="encoder states", length=length, remarks=(remark,))
+    ]
+
+
+def _reformer(config: Config) -> list[Use]:
+    """A row is two halves from two small tables, the position folded into rows and columns."""
+    if not config.flag("axial_pos_embds"):
+        return tables(ROWS, Table())(config)
+    lengths = config.integers("axial_pos_shape", name="lengths", required=True)
+    widths = config.integers("axial_pos_embds_dim", name="widths", required=True)
+    dim = config.integer("hidden_size", name="dim", required=True)
+    if len(lengths) != len(widths) or sum(widths) != dim:
+        absurd(
+            config, "axial_pos_embds_dim", list(widths),
+            f"must have {len(lengths)} numbers that sum to hidden_size={dim}.",
+        )  # fmt: skip
+    encoding = LearnedAxes(lengths=lengths, widths=widths, axes=tuple(range(len(lengths))))
+    length = min(math.prod(lengths), config.integer("max_position_embeddings", required=True))
+    remarks = (
+        "Position p is cell p of a grid of these lengths, in raster order: posenc.grids.unravel.",
+        "Training takes no other length than the product of the lengths.",
+    )
+    return [
+        use(
+            config,
+            "learned axial",
+            encoding,
+            place="token embeddings",
+            length=length,
+            remarks=remarks,
+        )
+    ]
 
 
 _CLVP = every(
@@ -213,7 +248,7 @@ _LUKE = every(
     ),
 )
 
-_TOKENS: dict[str, Reader] = {
+READERS: dict[str, Reader] = {
     **{
         model_type: tables(rule, *found)
         for rule, types in _RULES
@@ -224,16 +259,5 @@ _TOKENS: dict[str, Reader] = {
     "clvp_decoder": _CLVP,
     "luke": _LUKE,
     "moonshine_streaming": _moonshine_streaming,
+    "reformer": _reformer,
 }
-
-
-def _all() -> dict[str, Reader]:
-    """The readers of this file and its neighbours; a type may stand in several."""
-    files = (_TOKENS, learned_boxes.READERS, learned_places.READERS)
-    return {
-        model_type: every(*(file[model_type] for file in files if model_type in file))
-        for model_type in {name for file in files for name in file}
-    }
-
-
-READERS: dict[str, Reader] = _all()

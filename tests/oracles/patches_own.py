@@ -1,4 +1,4 @@
-"""Learned positions of images that take more than one table, against the models' own modules."""
+"""Trained tables of patches with a reader of their own, against the models' own modules."""
 
 from __future__ import annotations
 

@@ -5,15 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from posenc.axes import LearnedAxes
-from posenc.inspector.families.tables.learned_tables import (
-    AFTER_PADDING,
-    Reader,
-    Table,
-    absurd,
-    tables,
-    use,
-    whole,
-)
+from posenc.inspector.families.shared import Reader, assuming, use
+from posenc.inspector.families.tables.token_tables import AFTER_PADDING, Table, absurd, tables
 from posenc.inspector.reading import Use
 from posenc.inspector.settings.config import Config
 
@@ -23,7 +16,6 @@ _SIDES = (
 )
 _CUT = "Heights and widths are cut to 0 .. 1023, whatever the length of their tables."
 _PROJECTED = "The six vectors side by side then pass a linear layer."
-_DEEPEST = 10_000
 _READING_ORDER = {
     "hidden_size": 512,
     "max_position_embeddings": 514,
@@ -42,24 +34,25 @@ def _boxes(
     place: str = "token embeddings",
 ) -> Use:
     """A table for each side of the box that a token fills on its page."""
-    length = whole(config, "max_2d_position_embeddings", name="length")
+    length = config.integer("max_2d_position_embeddings", name="length", required=True)
     encoding = LearnedAxes(
         lengths=(length,) * len(widths),
         widths=widths,
         axes=tuple(range(len(widths))),
         combine="add" if combine == "add" else "concatenate",
     )
-    return use(place, encoding, config, length=length, kind="learned layout", remarks=remarks)
+    return use(config, "learned layout", encoding, place=place, length=length, remarks=remarks)
 
 
 def _added_boxes(config: Config) -> list[Use]:
-    dim = whole(config, "hidden_size", name="dim")
+    dim = config.integer("hidden_size", name="dim", required=True)
     return [_boxes(config, *(dim,) * 6, combine="add", remarks=(_SIDES,))]
 
 
 def _joined_boxes(*remarks: str) -> Reader:
     def read(config: Config) -> list[Use]:
-        sides, sizes = whole(config, "coordinate_size"), whole(config, "shape_size")
+        sides = config.integer("coordinate_size", required=True)
+        sizes = config.integer("shape_size", required=True)
         return [_boxes(config, *(sides,) * 4, *(sizes,) * 2, remarks=(_SIDES, *remarks))]
 
     return read
@@ -68,9 +61,9 @@ def _joined_boxes(*remarks: str) -> Reader:
 def _lilt(config: Config) -> list[Use]:
     """Boxes go another way than words, and take the numbers of the words with them."""
     boxes, order = config.fresh(), config.fresh()
-    width = whole(boxes, "hidden_size")
+    width = boxes.integer("hidden_size", required=True)
     sixth = boxes.derive("width", width // 6, "hidden_size")
-    shrink = whole(order, "channel_shrink_ratio")
+    shrink = order.integer("channel_shrink_ratio", required=True)
     if width < max(6, shrink):
         absurd(order, "hidden_size", width, f"leaves no features after division by 6 or {shrink}.")
     (words,) = tables(AFTER_PADDING, Table(place="box embeddings"))(order)
@@ -89,12 +82,12 @@ def _pp_doclayout_v2(config: Config) -> list[Use]:
     """The network that puts the regions of a page in reading order; its class has no type."""
     order = config.part("reading_order_config", "")
     words = tables(AFTER_PADDING, Table(assumed=_READING_ORDER))(order)
-    order.defaults = _READING_ORDER
+    assuming(order, **_READING_ORDER)
     return [*words, *_joined_boxes(_CUT, _PROJECTED)(order)]
 
 
 def _udop(config: Config) -> list[Use]:
-    dim = whole(config, "hidden_size", name="dim")
+    dim = config.integer("hidden_size", name="dim", required=True)
     remarks = (
         "A box is left, top, right, bottom: axes 0 to 3. Left and right share one table, top and "
         "bottom another.",
@@ -118,12 +111,11 @@ def _markuplm(config: Config) -> list[Use]:
 
 
 def _path(config: Config, what: str, rows: str) -> Use:
-    depth, length = whole(config, "max_depth"), whole(config, rows, name="length")
-    if depth > _DEEPEST:
-        absurd(config, "max_depth", depth, f"is more than {_DEEPEST} tables.")
+    depth = config.integer("max_depth", required=True)
+    length = config.integer(rows, name="length", required=True)
     encoding = LearnedAxes(
         lengths=(length,) * depth,
-        widths=(whole(config, "xpath_unit_hidden_size"),) * depth,
+        widths=(config.integer("xpath_unit_hidden_size", required=True),) * depth,
         axes=tuple(range(depth)),
     )
     remark = (
@@ -131,7 +123,7 @@ def _path(config: Config, what: str, rows: str) -> Use:
         "layers with a ReLU between."
     )
     return use(
-        f"XPath {what}", encoding, config, length=length, kind="learned layout", remarks=(remark,)
+        config, "learned layout", encoding, place=f"XPath {what}", length=length, remarks=(remark,)
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from oracles import Outcome, built, modeling
-from oracles.learned_tables import (
+from oracles.token_tables import (
     Arrays,
     emptied,
     filled,
@@ -179,31 +179,27 @@ def markuplm(**changes: Any) -> Arrays:
     yield ours, given_to(owner.xpath_unitseq2_inner, run)
 
 
-CHECKS: dict[str, tuple[Callable[[], list[Outcome]], ...]] = {
-    "layoutlm": (layoutlm,),
+CHECKS: dict[str, Callable[[], list[Outcome]]] = {
+    "layoutlm": layoutlm,
     **{
-        model_type: (
-            functools.partial(
-                joined,
-                model_type,
-                "layoutlmv2",
-                "LayoutLMv2Embeddings",
-                "_calc_spatial_position_embeddings",
-            ),
+        model_type: functools.partial(
+            joined,
+            model_type,
+            "layoutlmv2",
+            "LayoutLMv2Embeddings",
+            "_calc_spatial_position_embeddings",
         )
         for model_type in ("layoutlmv2", "layoutxlm")
     },
-    "layoutlmv3": (
-        functools.partial(
-            joined,
-            "layoutlmv3",
-            "layoutlmv3",
-            "LayoutLMv3TextEmbeddings",
-            "calculate_spatial_position_embeddings",
-        ),
+    "layoutlmv3": functools.partial(
+        joined,
+        "layoutlmv3",
+        "layoutlmv3",
+        "LayoutLMv3TextEmbeddings",
+        "calculate_spatial_position_embeddings",
     ),
-    "lilt": (lilt,),
-    "markuplm": (markuplm,),
-    "pp_doclayout_v2": (pp_doclayout_v2,),
-    "udop": (udop,),
+    "lilt": lilt,
+    "markuplm": markuplm,
+    "pp_doclayout_v2": pp_doclayout_v2,
+    "udop": udop,
 }

@@ -1,18 +1,14 @@
-"""Attention biased by distance: ALiBi and a clamped table here, the other schemes next door."""
+"""ALiBi: a straight-line penalty on distance, with one slope for each head."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from posenc.alibi import Alibi
-from posenc.inspector.families.biases import buckets, distance_vectors, speech_distances
-from posenc.inspector.families.shared import assuming, fitted, head_dim, layers, use, whole
+from posenc.inspector.families.shared import Reader, assuming, fitted, head_dim, layers, use
 from posenc.inspector.reading import Use
 from posenc.inspector.settings.config import Config
-
-Reader = Callable[[Config], list[Use]]
 
 _BY_KEY = (
     "What is added is slope times the position of the key alone, which the softmax cannot tell "
@@ -25,14 +21,15 @@ _MASK_COUNTED = (
 
 
 def _bloom(config: Config) -> list[Use]:
-    encoding = Alibi(heads=whole(config, "num_attention_heads", name="heads"))
+    encoding = Alibi(heads=config.integer("num_attention_heads", name="heads", required=True))
     return [_alibi(config, encoding, remarks=(_BY_KEY, _MASK_COUNTED))]
 
 
 def _falcon(config: Config) -> list[Use]:
     if not config.flag("alibi"):
         return []
-    heads, width = whole(config, "num_attention_heads", name="heads"), head_dim(config)
+    heads = config.integer("num_attention_heads", name="heads", required=True)
+    width = head_dim(config)
     remarks = (
         "The bias joins query . key before both are divided by the square root of the head's "
         "width: that root is the `factor` here.",
@@ -46,8 +43,9 @@ def _falcon(config: Config) -> list[Use]:
 
 
 def _mpt(config: Config) -> list[Use]:
-    heads, width = whole(config, "num_attention_heads", name="heads"), head_dim(config)
-    length = whole(config, "max_seq_len", name="length")
+    heads = config.integer("num_attention_heads", name="heads", required=True)
+    width = head_dim(config)
+    length = config.integer("max_seq_len", name="length", required=True)
     inner = assuming(config.inside("attn_config"), alibi=True, alibi_bias_max=8)
     exponent = inner.number("alibi_bias_max", name="exponent", above=0)
     scale = inner.number("softmax_scale", above=0)
@@ -78,28 +76,8 @@ def _alibi(config: Config, encoding: Alibi, **fields: Any) -> Use:
     return use(config, "ALiBi", encoding, layers=layers(config), **fields)
 
 
-def _clamped(config: Config) -> list[Use]:
-    """Phi-4's audio tower: a number for each distance up to a limit, then the last one again."""
-    whole(config, "num_attention_heads", name="heads")
-    far = whole(config, "bias_max_distance", name="max_distance")
-    row = "|key - query|" if config.flag("bias_symmetric") else f"key - query + {far}"
-    remarks = (
-        "posenc has no table with a number for every single distance: those of T5 widen.",
-        f"The row of a pair is {row}, with key - query held between -{far} and {far - 1}.",
-        "All layers share one table.",
-    )
-    return [
-        use(config, "clamped table", None, layers=layers(config, "num_blocks"), remarks=remarks)
-    ]
-
-
 READERS: dict[str, Reader] = {
     "bloom": _bloom,
     "falcon": _falcon,
     "mpt": _mpt,
-    "phi4_multimodal_audio": _clamped,
-    **buckets.READERS,
-    **distance_vectors.READERS,
-    **speech_distances.READERS,
 }
-"""How each model type biases its attention by distance."""

@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
-from oracles import Outcome, learned_boxes, learned_places, learned_special, modeling
-from oracles.learned_tables import Case, check
+from oracles import Outcome, modeling, tokens_own
+from oracles.token_tables import Case, check
 
 
 def plain(owner: Any, ids: torch.Tensor, mask: torch.Tensor) -> Any:
@@ -247,13 +247,12 @@ CASES: dict[str, tuple[Case, ...]] = {
 
 
 def _all() -> dict[str, Callable[[], list[Outcome]]]:
-    """The checks of this file and its neighbours; a type may stand in several."""
+    """The checks of this file and of tokens_own; a type may stand in both."""
     checks: dict[str, list[Callable[[], list[Outcome]]]] = {}
     for model_type, cases in CASES.items():
         checks.setdefault(model_type, []).append(functools.partial(check, model_type, cases))
-    for file in (learned_boxes.CHECKS, learned_places.CHECKS, learned_special.CHECKS):
-        for model_type, others in file.items():
-            checks.setdefault(model_type, []).extend(others)
+    for model_type, others in tokens_own.CHECKS.items():
+        checks.setdefault(model_type, []).extend(others)
     return {model_type: functools.partial(_run, found) for model_type, found in checks.items()}
 
 

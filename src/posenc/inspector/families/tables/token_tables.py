@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, NoReturn, cast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
 
+from posenc.inspector.families.shared import Reader, assuming, use
 from posenc.inspector.reading import Use
 from posenc.inspector.settings.config import Config
 from posenc.learned import Learned
-
-Reader = Callable[[Config], list[Use]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,42 +44,13 @@ class Table:
     rows: str = "max_position_embeddings"
     dim: tuple[str, ...] = ("hidden_size",)
     only_if: tuple[str, bool | str] | None = None
-    assumed: Mapping[str, Any] | None = None
+    assumed: Mapping[str, Any] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
-
-
-def whole(config: Config, *keys: str, name: str = "", at_least: int = 1) -> int:
-    """A whole number that the model cannot do without, from the first of `keys` that has one."""
-    for key in keys[:-1]:
-        value = config.integer(key, name=name, at_least=at_least)
-        if value is not None:
-            return value
-    return cast(int, config.integer(keys[-1], name=name, at_least=at_least, required=True))
 
 
 def absurd(config: Config, key: str, value: Any, why: str) -> NoReturn:
     """Give up on a table, because of a setting that no table can have."""
     config.refuse("absurd-value", key, value, why, "Put the model's own value there.")
-
-
-def use(
-    place: str,
-    encoding: Any,
-    *configs: Config,
-    length: int,
-    kind: str = "learned",
-    remarks: tuple[str, ...] = (),
-) -> Use:
-    """A trained encoding at work, resting on all that was taken from `configs`."""
-    values = tuple(value for config in configs for value in config.taken)
-    return Use(
-        kind=kind, place=place, encoding=encoding, length=length, values=values, remarks=remarks
-    )
-
-
-def every(*readers: Reader) -> Reader:
-    """What all of these readers find in the same settings."""
-    return lambda config: [found for reader in readers for found in reader(config.fresh())]
 
 
 def tables(rule: Rule, *tables: Table) -> Reader:
@@ -91,15 +61,16 @@ def tables(rule: Rule, *tables: Table) -> Reader:
 
 
 def _read(config: Config, rule: Rule, table: Table) -> Use | None:
-    if table.assumed is not None:
-        config.defaults = table.assumed
+    assuming(config, **table.assumed)
     if table.only_if is None:
         _mention_relative(config)
     elif not _holds(config, *table.only_if):
         return None
     encoding = _sized(config, rule, table)
     remarks = (*table.remarks, *rule.remarks)
-    return use(table.place, encoding, config, length=encoding.length, remarks=remarks)
+    return use(
+        config, "learned", encoding, place=table.place, length=encoding.length, remarks=remarks
+    )
 
 
 def _holds(config: Config, key: str, wanted: bool | str) -> bool:
@@ -109,15 +80,17 @@ def _holds(config: Config, key: str, wanted: bool | str) -> bool:
 
 def _sized(config: Config, rule: Rule, table: Table) -> Learned:
     """A table whose setting counts the tokens, or the rows with those that lie before them."""
-    dim = whole(config, *table.dim, name="dim")
+    dim = _width(config, *table.dim)
     offset, named = rule.offset, ()
     if offset is None:
         named = ("pad_token_id",)
-        padding = whole(config, "pad_token_id", at_least=0)
+        padding = config.integer("pad_token_id", at_least=0, required=True)
         offset = config.derive("offset", padding + 1, "pad_token_id")
     if rule.spare or not offset:
-        return Learned(length=whole(config, table.rows, name="length"), dim=dim, offset=offset)
-    rows = whole(config, table.rows, name="rows")
+        return Learned(
+            length=config.integer(table.rows, name="length", required=True), dim=dim, offset=offset
+        )
+    rows = config.integer(table.rows, name="rows", required=True)
     if rows <= offset:
         absurd(
             config, table.rows, rows,
@@ -125,6 +98,15 @@ def _sized(config: Config, rule: Rule, table: Table) -> Learned:
         )  # fmt: skip
     length = config.derive("length", rows - offset, table.rows, *named)
     return Learned(length=length, dim=dim, offset=offset)
+
+
+def _width(config: Config, *keys: str) -> int:
+    """The features of a vector, from the first of `keys` that has a number."""
+    *others, last = keys
+    for key in others:
+        if (width := config.integer(key, name="dim")) is not None:
+            return width
+    return config.integer(last, name="dim", required=True)
 
 
 def _mention_relative(config: Config) -> None:
