@@ -142,11 +142,12 @@ def test_one_clear_error(asked, name, message):
 
 
 @pytest.mark.slow
-def test_offline(asked):
+def test_offline(asked, server):
     said = asked("org/open", HF_HUB_OFFLINE="1")
 
     assert said.startswith("ConnectionError: 'org/open' is no file or folder here and not in the")
     assert said.endswith("the offline mode of huggingface_hub is on: unset HF_HUB_OFFLINE.")
+    assert server.asked == []
 
 
 @pytest.mark.slow

@@ -34,6 +34,10 @@ def test_kinds_as_the_class_makes_them(model_type) -> None:
 @pytest.mark.parametrize(
     ("model_type", "changes"),
     [
+        ("qwen2", {"use_sliding_window": True, "max_window_layers": 20}),
+        ("qwen3", {"use_sliding_window": True, "sliding_window": 64, "max_window_layers": 3}),
+        ("qwen2_moe", {"use_sliding_window": True, "max_window_layers": 9}),
+        ("dots1", {"sliding_window": 64, "max_window_layers": 3}),
         ("gemma3_text", {"sliding_window_pattern": 4, "num_hidden_layers": 10}),
         ("cohere2", {"sliding_window_pattern": 3, "num_hidden_layers": 10}),
         ("modernbert", {"global_attn_every_n_layers": 5, "num_hidden_layers": 11}),

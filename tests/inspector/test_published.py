@@ -28,8 +28,8 @@ def reading(name: str) -> Reading:
     return read_settings(SETTINGS[name])
 
 
-def only(name: str, kind: str = "rotary", layer_type: str = "") -> Use:
-    """The one use of its kind, and for its kind of layer."""
+def only(name: str, kind: str = "rotary", layer_type: str = "full_attention") -> Use:
+    """The one use of its kind, and for its kind of layer where a model has several."""
     (found,) = [
         use for use in reading(name) if use.kind == kind and use.layer_type in ("", layer_type)
     ]
@@ -70,7 +70,9 @@ KINDS = {
         ("vision_config", "learned grid"),
     ],
     "SmolLM3 3B": [("", "rotary"), ("", "none")],
-    "ModernBERT base": [("", "rotary"), ("", "rotary")],
+    **dict.fromkeys(
+        ("Gemma 2 9B", "ModernBERT base", "gpt-oss 20B"), [("", "rotary"), ("", "rotary")]
+    ),
     "Gemma 3 4B": [
         ("text_config", "rotary"),
         ("text_config", "rotary"),
@@ -184,12 +186,14 @@ TURNING = [
     ("DeepSeek-V2-Lite", "", "interleaved", 192, 64, 1e4, range(27), 4096, 163_840),
     ("DeepSeek-V3", "", "interleaved", 192, 64, 1e4, range(61), 4096, 163_840),
     ("Phi-3 mini 128k, its lists made up", "", "half", 96, 96, 1e4, range(32), 4096, 131_072),
-    ("Gemma 2 9B", "", "half", 256, 256, 1e4, range(42), 8192, 8192),
+    ("Gemma 2 9B", SLIDING, "half", 256, 256, 1e4, range(0, 42, 2), 8192, 8192),
+    ("Gemma 2 9B", FULL, "half", 256, 256, 1e4, range(1, 42, 2), 8192, 8192),
     ("Gemma 3 4B", SLIDING, "half", 256, 256, 1e4, every(6, 34, rest=True), 131_072, 131_072),
     ("Gemma 3 4B", FULL, "half", 256, 256, 1e6, every(6, 34), None, 131_072),
     ("Gemma 4 E2B", SLIDING, "half", 256, 256, 1e4, every(5, 35, rest=True), 131_072, 131_072),
     ("Gemma 4 E2B", FULL, "half", 512, 512, 1e6, every(5, 35), 131_072, 131_072),
-    ("gpt-oss 20B", "", "half", 64, 64, 150_000.0, range(24), 4096, 131_072),
+    ("gpt-oss 20B", SLIDING, "half", 64, 64, 150_000.0, range(0, 24, 2), 4096, 131_072),
+    ("gpt-oss 20B", FULL, "half", 64, 64, 150_000.0, range(1, 24, 2), 4096, 131_072),
     ("GLM-4 9B Chat", "", "interleaved", 128, 64, 5e6, range(40), 131_072, 131_072),
     ("GLM-4.5", "", "half", 128, 64, 1e6, range(92), 131_072, 131_072),
     ("Pythia 1B", "", "half", 256, 64, 1e4, range(16), 2048, 2048),

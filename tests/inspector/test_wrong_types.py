@@ -150,7 +150,7 @@ def check(settings):
         else:
             refused = ""
         if refused:
-            assert "\n" not in refused
+            assert is_sentence(refused)
             return
         assert isinstance(reading, Reading)
         json.dumps(reading.to_data(), allow_nan=False)

@@ -385,6 +385,10 @@ ALIKE = """
 """Model types whose layers all turn alike, as far as they run on text alone."""
 
 NOT_BUILT = {
+    **dict.fromkeys(
+        ("deepseek_ocr2_encoder", "qwen2_5_omni_talker", "qwen3_omni_moe_talker_code_predictor"),
+        "it is a network inside another, without an entrance for tokens",
+    ),
     "muse_glimmer_assistant": "it runs on noise and on states of another network",
 }
 """Model types with kinds of layers that no tiny network stands for."""

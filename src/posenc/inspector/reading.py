@@ -85,6 +85,7 @@ class Use:
         first_position: where the first token or cell stands.
         original_length: how many tokens it was trained for, before any stretching.
         length: how many tokens it is meant for now.
+        ends: whether a token beyond `length` has no numbers at all, but an index error.
         softmax_factor: what its position encoding multiplies all attention scores with, besides
             the scale that the model has anyway, 1 / sqrt(head_dim) for most.
         query_scaling: what multiplies each query by its position, as posenc has it.
@@ -109,6 +110,7 @@ class Use:
     first_position: int = 0
     original_length: int | None = None
     length: int | None = None
+    ends: bool = False
     softmax_factor: float = 1.0
     query_scaling: Any = None
     values: tuple[Value, ...] = ()

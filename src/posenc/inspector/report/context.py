@@ -37,12 +37,20 @@ def at_length(use: Use, length: int) -> tuple[Effect, ...]:
         >>> print(at_length(bert, 600)[0].sentence)
         too long: beyond 512 tokens there is no row, but an index error
     """
-    rows: list[Effect] = []
+    rows: list[Effect] = [_end(use)] if use.ends and length > (use.length or length) else []
     on_text = not evaluation.axes(_of_text(use)) and not use.kind.endswith("grid")
     on_text = on_text and unit(use) == "tokens"
     if use.encoding is not None and on_text:
         rows += _ROWS.get(specs.to_data(use.encoding)["kind"], _nothing)(use, length)
     return (*rows, *_queries(use, length))
+
+
+def _end(use: Use) -> Effect:
+    return Effect(
+        name="end",
+        sentence=f"too long: there are numbers for {number(use.length or 0)} tokens only",
+        data={"usable": use.length},
+    )
 
 
 def _of_text(use: Use) -> object:

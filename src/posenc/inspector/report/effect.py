@@ -77,8 +77,10 @@ def shortened(value: Any, width: int = 40) -> str:
         >>> shortened([1.5] * 100, width=20)
         '[1.5, 1.5, ... (100)'
     """
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return number(value) if math.isfinite(value) else str(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300:
+        return number(value)
     try:
         text = json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):

@@ -57,7 +57,8 @@ def _pattern(acting: Sequence[int], of: int) -> str:
     """How layers repeat, where one in so many acts or does not act."""
     if len(acting) < 3:
         return ""
-    others = [layer for layer in range(of) if layer not in set(acting)]
+    acts = set(acting)
+    others = [layer for layer in range(of) if layer not in acts]
     if step := _step(acting, of):
         return f"every {_ordinal(step)}: "
     if step := _step(others, of):
@@ -74,5 +75,5 @@ def _step(indices: Sequence[int], of: int) -> int | None:
 
 
 def _ordinal(n: int) -> str:
-    ending = "th" if n // 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    ending = "th" if n // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
     return f"{n}{ending}"

@@ -6,7 +6,7 @@ import functools
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
 from typing import Any, Literal, NoReturn, TypeVar, overload
 
@@ -18,8 +18,17 @@ T = TypeVar("T")
 COUNTS = re.compile("dim|size|head|layer|channel|hidden|model|depth|width|embd")
 """Keys that count features, heads or layers: numbers that lists are made of."""
 
-LARGEST = 262_144
+LARGEST = 65_536
 """The largest such count that is believed, so that a hostile file cannot fill the memory."""
+
+LAYERS = re.compile("layer|depth|repeats")
+"""Keys that count layers."""
+
+MOST_LAYERS = 10_000
+"""The most layers that are believed; a reading lists them one by one."""
+
+MOST_FINDINGS = 50
+"""Findings of one code; a file with more is broken anyhow, and its words must have an end."""
 
 
 class Unfit(ValueError):
@@ -38,6 +47,13 @@ def facts() -> Mapping[str, Any]:
     return json.loads(
         (resources.files("posenc.inspector.settings") / "defaults.json").read_text("utf-8")
     )
+
+
+def keep(findings: list[Finding], finding: Finding) -> None:
+    """Put down a finding that is not there yet, unless there are plenty of its kind."""
+    alike = [other for other in findings if other.code == finding.code]
+    if len(alike) < MOST_FINDINGS and finding not in alike:
+        findings.append(finding)
 
 
 class Config:
@@ -77,6 +93,12 @@ class Config:
         """The same settings, with nothing taken yet: one for each use of an encoding."""
         same = self._like(self.data, self.model_type, self.path)
         same.defaults = self.defaults
+        return same
+
+    def taking(self, values: Iterable[Value]) -> Config:
+        """The same settings, with these values taken: for one of several uses that share them."""
+        same = self.fresh()
+        same.taken = list(values)
         return same
 
     def renamed(self, model_type: str) -> Config:
@@ -299,8 +321,7 @@ class Config:
         finding = Finding(
             severity=severity, code=code, key=self.at(key), value=value, why=why, cure=cure
         )
-        if finding not in self.findings:
-            self.findings.append(finding)
+        keep(self.findings, finding)
 
     def refuse(self, code: str, key: str, value: Any, why: str, cure: str) -> NoReturn:
         """Give up on an encoding, because of a key that it cannot do without."""
@@ -354,10 +375,12 @@ class Config:
 
 
 def _believable(key: str, value: int) -> None:
+    """Refuse a whole number that no model has, before something is made that many times."""
     if value >= 2**53:
         raise ValueError("must be below 2**53")
-    if value > LARGEST and COUNTS.search(key):
-        raise ValueError(f"must be at most {LARGEST:,}, more than any model has")
+    most = MOST_LAYERS if LAYERS.search(key) else LARGEST
+    if value > most and (COUNTS.search(key) or LAYERS.search(key)):
+        raise ValueError(f"must be at most {most:,}, more than any model has")
 
 
 def _list(value: Any) -> list[Any]:

@@ -16,6 +16,9 @@ RENAMED = {
 }
 """Words of older files, and what they are called now."""
 
+MOST_KINDS = 32
+"""The most kinds of layers that are believed."""
+
 Pattern = Callable[[Config, int], list[str]]
 
 
@@ -38,7 +41,7 @@ def layer_types(config: Config) -> tuple[str, ...]:
         if pattern is None:
             return ()
         kinds = tuple(pattern(config, layers))
-        config.derive("layer_types", f"{len(set(kinds))} kinds", "num_hidden_layers")
+        config.derive("layer_types", list(dict.fromkeys(kinds)), "num_hidden_layers")
     else:
         kinds = tuple(RENAMED.get(kind, kind) for kind in given)
     if config.model_type == "deepseek_v4":
@@ -50,6 +53,14 @@ def layer_types(config: Config) -> tuple[str, ...]:
             f"{len(kinds)} words",
             f"must have one word for each of the {layers} layers (num_hidden_layers).",
             "Make the two agree.",
+        )
+    if len(set(kinds)) > MOST_KINDS:
+        config.refuse(
+            "absurd-value",
+            "layer_types",
+            f"{len(set(kinds))} kinds",
+            f"must have at most {MOST_KINDS} kinds of layers, more than any model has.",
+            "Give the list that came with the model.",
         )
     if config.model_type in LAST_IS_FULL and kinds:
         kinds = (*kinds[:-1], FULL)
@@ -80,11 +91,20 @@ def where(kinds: tuple[str, ...], kind: str) -> tuple[int, ...]:
     return tuple(layer for layer, other in enumerate(kinds) if other == kind)
 
 
+def window_key(config: Config) -> str:
+    """The key that says how far layers with a window see."""
+    return "local_attention" if config.model_type.startswith("modernbert") else "sliding_window"
+
+
 def own(config: Config, layer: int) -> Config:
     """What per_layer_config says of one layer; its keys are numbers, with zeros before or not."""
     every = config.inside("per_layer_config")
-    named = (key for key in every.data if key.isdecimal() and int(key) == layer)
+    named = (key for key in every.data if _numbers(key, layer))
     return every.inside(next(named, ""))
+
+
+def _numbers(key: str, layer: int) -> bool:
+    return key.isdecimal() and (key.lstrip("0") or "0") == str(layer)
 
 
 def one_each(config: Config, key: str, given: tuple[float, ...]) -> None:
@@ -180,6 +200,25 @@ def _ultrabert(config: Config, layers: int) -> list[str]:
     return [SLIDING if (i + 1) % 3 else FULL for i in range(layers)]
 
 
+def _qwen2(config: Config, layers: int) -> list[str]:
+    """Layers from max_window_layers on see a window, if there is one and it is to be used."""
+    windowed = config.get("sliding_window") is not None
+    if config.declares("use_sliding_window"):
+        windowed = windowed and config.flag("use_sliding_window")
+    if not windowed:
+        return [FULL] * layers
+    first = config.integer("max_window_layers", at_least=0, required=True)
+    return [SLIDING if i >= first else FULL for i in range(layers)]
+
+
+def _qwen2_moe(config: Config, layers: int) -> list[str]:
+    """Every other layer before max_window_layers sees a window, if windows are to be used."""
+    if not config.flag("use_sliding_window"):
+        return [FULL] * layers
+    first = config.integer("max_window_layers", at_least=0, required=True)
+    return [SLIDING if (i + 1) % 2 and i < first else FULL for i in range(layers)]
+
+
 def _dots3(config: Config, layers: int) -> list[str]:
     full = FULL if config.get("use_dsa") is False else "indexed_attention"
     far = config.get("use_sliding_window") is False
@@ -240,6 +279,21 @@ PATTERNS: dict[str, Pattern] = {
     "muse_glimmer_assistant": _all(SLIDING),
     "flint": _chosen(lambda i, n: FULL if i < 2 or i % 4 == 1 or i == n - 1 else SLIDING),
     "mimo_v2_flash": _chosen(lambda i, n: FULL if i == 0 or (i + 1) % 6 == 0 else SLIDING),
+    **dict.fromkeys(
+        (
+            "deepseek_ocr2_encoder",
+            "dots1",
+            "qwen2",
+            "qwen2_5_omni_talker",
+            "qwen2_5_omni_text",
+            "qwen2_5_vl_text",
+            "qwen2_vl_text",
+            "qwen3",
+            "qwen3_omni_moe_talker_code_predictor",
+        ),
+        _qwen2,
+    ),
+    "qwen2_moe": _qwen2_moe,
     "lara_mini": _chosen(lambda i, n: _LARA[i % 5]),
     "lfm3": _chosen(
         lambda i, n: FULL if i % 4 == 2 else SLIDING if i % 4 == 0 and i > 0 else "conv"

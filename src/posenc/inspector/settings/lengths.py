@@ -75,7 +75,7 @@ def original_length(given: Given) -> int:
             "doubled-key",
             key,
             inside,
-            f"`{config.at(key)}` is {beside}"
+            f"`{config.at(key)}` is {beside:,}"
             + ("" if config.has(key) else " by default")
             + ", and that one wins.",
             f"Write the length the model was trained for as `{config.at(key)}`.",
@@ -89,7 +89,7 @@ def original_length(given: Given) -> int:
         "missing-key",
         key,
         None,
-        f"it is missing, so max_position_embeddings, {length}, stands in for it; if that is "
+        f"it is missing, so max_position_embeddings, {length:,}, stands in for it; if that is "
         "already the stretched length, it is scaled twice.",
         f"Add `{key}`, with the length the model was trained for.",
     )
@@ -107,8 +107,8 @@ def compare(given: Given, factor: float, original: int) -> None:
             "factor-against-lengths",
             "factor",
             factor,
-            f"max_position_embeddings over the original length is {length} / {original} = "
+            f"max_position_embeddings over the original length is {length:,} / {original:,} = "
             f"{length / original:g}; the factor {factor:g} is what counts.",
             f"Make them agree: factor {length / original:g}, or a length of "
-            f"{factor * original:.0f}.",
+            f"{factor * original:,.0f}.",
         )

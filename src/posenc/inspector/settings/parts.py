@@ -8,7 +8,10 @@ from typing import Any
 from posenc.inspector import families
 from posenc.inspector.reading import Finding, Part, Reading, Use
 from posenc.inspector.settings import strangers, unread
-from posenc.inspector.settings.config import Config, Unfit, facts
+from posenc.inspector.settings.config import Config, Unfit, facts, keep
+
+MOST_PARTS = 100
+"""The most networks that are looked for in one model, nested or beside each other."""
 
 _ORDER = {"error": 0, "warning": 1, "note": 2}
 
@@ -73,6 +76,11 @@ class _Walk:
 
     def parts(self, config: Config) -> Iterator[Part]:
         """This part, if it encodes positions itself, and the parts inside it."""
+        if len(self.configs) == MOST_PARTS:
+            raise ValueError(
+                f"the settings name more than {MOST_PARTS} networks, which no model has; give the "
+                "config.json that came with the model."
+            )
         self.configs.append(config)
         if uses := _uses(config):
             yield Part(name=config.path, model_type=config.model_type, uses=uses)
@@ -90,7 +98,7 @@ def _sub_config(config: Config, key: str, kind: Mapping[str, Any]) -> Config | N
     try:
         given = config.mapping(key)
     except Unfit as unfit:
-        _keep(config.findings, unfit.finding)
+        keep(config.findings, unfit.finding)
         return None
     if given is None and kind.get("optional"):
         return None
@@ -119,7 +127,7 @@ def _uses(config: Config) -> tuple[Use, ...]:
         try:
             uses += reader(config.fresh())
         except Unfit as unfit:
-            _keep(config.findings, unfit.finding)
+            keep(config.findings, unfit.finding)
         except ValueError as error:  # an encoding that refuses what the settings make of it
             config.find(
                 "error",
@@ -135,8 +143,3 @@ def _uses(config: Config) -> tuple[Use, ...]:
 
 
 _SWITCHED_OFF = "Every encoding that this model type can have is switched off by its settings."
-
-
-def _keep(findings: list[Finding], finding: Finding) -> None:
-    if finding not in findings:
-        findings.append(finding)

@@ -276,7 +276,7 @@ def find_base(config: Config, settings: Settings, dialect: Dialect) -> float:
             "doubled-key",
             dialect.base,
             beside,
-            f"`{settings.inner.at('rope_theta')}` says {inside:g}, and that one wins.",
+            f"`{settings.inner.at('rope_theta')}` says {inside:,.10g}, and that one wins.",
             "Keep one of the two, with the base the model was trained with.",
         )
     found = inside if inside is not None else beside
@@ -293,7 +293,7 @@ def find_base(config: Config, settings: Settings, dialect: Dialect) -> float:
         "base-missing",
         dialect.base,
         None,
-        f"the file gives no base, so the model's class takes {base:g}.",
+        f"the file gives no base, so the model's class takes {base:,.10g}.",
         "Check that against the model card; a base that is lost breaks the model at every length.",
     )
     return base

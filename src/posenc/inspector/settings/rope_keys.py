@@ -74,11 +74,13 @@ def find(inner: Config, kind: str) -> None:
             key,
             value,
             f"rope_type {kind!r} never reads it, so it changes nothing.",
-            _cure(key, kind),
+            _cure(inner, key, kind),
         )
 
 
-def _cure(key: str, kind: str) -> str:
+def _cure(inner: Config, key: str, kind: str) -> str:
+    if inner.has(MEANT.get(key, key)) and key in MEANT:
+        return f"Delete it; `{MEANT[key]}` is there too, and that one counts."
     if key in MEANT:
         return f"Spell it `{MEANT[key]}`."
     if owners := [name for name, keys in KEYS.items() if key in keys]:

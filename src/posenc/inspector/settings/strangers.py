@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -63,7 +64,7 @@ def _nameless(named: Any) -> str:
         return "there is no model_type"
     if not isinstance(named, str):
         return "model_type is no word"
-    return f"model_type is {named!r}, which posenc does not know"
+    return f"model_type is {reprlib.repr(named)}, which posenc does not know"
 
 
 def inside(config: Config, key: str) -> Config | None:

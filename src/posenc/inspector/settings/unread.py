@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import itertools
 from typing import Any
 
 from posenc.inspector.settings.config import Config, facts
@@ -38,6 +39,9 @@ POSITIONAL = frozenset(
 )
 """Keys by which model types of transformers say how they encode positions."""
 
+MOST_KEYS = 1000
+"""Keys of a part that are looked at; comparing spellings takes its time."""
+
 
 def find(configs: list[Config]) -> None:
     """Put down every key of these parts that looks as if it meant something, and does not.
@@ -49,7 +53,7 @@ def find(configs: list[Config]) -> None:
         return
     known = _known()
     for config in configs:
-        for key, value in config.data.items():
+        for key, value in itertools.islice(config.data.items(), MOST_KEYS):
             if value is None or config.at(key) in config.read or config.declares(key):
                 continue
             if key in POSITIONAL:

@@ -150,7 +150,7 @@ def _old_base(
             "doubled-key",
             key,
             beside,
-            f"`{inner.at('rope_theta')}` says {inside}, and that one wins.",
+            f"`{inner.at('rope_theta')}` says {inside:,.10g}, and that one wins.",
             "Keep one of the two, with the base the model was trained with.",
         )
     return None, config.facts["rope"][kind]["rope_theta"]

@@ -147,7 +147,8 @@ def _music(config: Config) -> list[Use]:
     """Music Flamingo: audio features turn by the seconds at which they sound."""
     named = (config.mapping("audio_config") or {}).get("model_type")
     audio = config.part(
-        "audio_config", str(named) if named in facts() else "audioflamingo3_encoder"
+        "audio_config",
+        named if isinstance(named, str) and named in facts() else "audioflamingo3_encoder",
     )
     width = audio.integer("hidden_size", required=True)
     config.taken += audio.taken

@@ -23,6 +23,11 @@ SHARE = Dialect(obeys_partial=True)
 UNTURNED_KINDS = ("linear_attention", "conv", "moe", "mlp")
 """Kinds of layers that know no rotation: recurrent ones, convolutions, networks without tokens."""
 
+WINDOWED = """
+    mistral ministral3 mixtral phi3 phi4_multimodal phimoe qwen3_moe starcoder2
+""".split()
+"""Model types whose layers all see a window only, where sliding_window says how wide it is."""
+
 DECAYING = ("minimax",)
 """Model types whose recurrent layers have an encoding of their own: a decay."""
 
@@ -81,7 +86,7 @@ def use(config: Config, encoding: Rotary, **more: object) -> Use:
     """A use of a rotary encoding, with the lengths that its settings tell of."""
     length = config.integer("max_position_embeddings", name="length")
     if more.get("layer_type") == layers.SLIDING:
-        config.integer("sliding_window")
+        config.integer(layers.window_key(config), name="window")
     original = length
     rule = encoding.scaling
     if isinstance(rule, DynamicNTK) and length is not None:
@@ -150,10 +155,23 @@ def alike(dialect: Dialect) -> Reader:
 def _alike(config: Config, dialect: Dialect, **more: object) -> list[Use]:
     encoding = rope.rotary(config, rope.flat(config), dialect, rope.head_dim(config))
     kinds = layers.layer_types(config)
-    turning = [i for i, kind in enumerate(kinds) if kind not in UNTURNED_KINDS]
-    turning = turning if kinds else list(range(layers.count(config)))
-    found = use(config, encoding, layers=tuple(turning), written=dialect.written, **more)
-    return [found, *unturned(config, kinds)] if turning else unturned(config, kinds)
+    more = {"written": dialect.written, **more}
+    if not kinds:
+        if config.model_type in WINDOWED and config.get("sliding_window") is not None:
+            config.integer("sliding_window", name="window")
+        return [use(config, encoding, layers=tuple(range(layers.count(config))), **more)]
+    turning = [kind for kind in dict.fromkeys(kinds) if kind not in UNTURNED_KINDS]
+    found = [
+        use(
+            config.taking(config.taken),
+            encoding,
+            layers=layers.where(kinds, kind),
+            layer_type=kind if len(turning) > 1 else "",
+            **more,
+        )
+        for kind in turning
+    ]
+    return [*found, *unturned(config, kinds)]
 
 
 def _order_from(kind: str) -> str:
@@ -172,11 +190,11 @@ def _switched(key: str, on: object, dialect: Dialect = HALF) -> Reader:
 
 def _two_stacks(config: Config) -> list[Use]:
     """HRM: two stacks that take turns, each with its own layers."""
-    (found,) = _alike(config, HALF)
+    found = _alike(config, HALF)
     each = config.integer("num_layers_per_stack") or layers.count(config)
     remark = "Two stacks, fast and slow, each with these layers; both turn alike."
-    values = tuple(config.taken)
-    return [replace(found, layers=tuple(range(each)), remarks=(remark,), values=values)]
+    changed = {"layers": tuple(range(each)), "remarks": (remark,), "values": tuple(config.taken)}
+    return [replace(one, **changed) for one in found]
 
 
 def _falcon(config: Config) -> list[Use]:
@@ -197,8 +215,11 @@ def _olmo_hybrid(config: Config) -> list[Use]:
 
 def _query_temperature(config: Config) -> list[Use]:
     """Ministral 3: queries grow a step every original_max_position_embeddings tokens."""
-    (found,) = _alike(config, HALF)
-    return [replace(found, query_scaling=temperature(config))]
+    grown = temperature(config)
+    return [
+        replace(one, query_scaling=grown) if one.kind == "rotary" else one
+        for one in _alike(config, HALF)
+    ]
 
 
 def temperature(config: Config) -> Temperature | None:
@@ -231,7 +252,8 @@ def _fixed_base(config: Config) -> list[Use]:
         dim=width, rotary_dim=None if turned == width else turned, layout="interleaved"
     )
     remark = "The table ends at max_position_embeddings rows."
-    return [use(config, encoding, layers=tuple(range(layers.count(config))), remarks=(remark,))]
+    turning = tuple(range(layers.count(config)))
+    return [use(config, encoding, layers=turning, ends=True, remarks=(remark,))]
 
 
 def _roformer(config: Config) -> list[Use]:
@@ -241,7 +263,7 @@ def _roformer(config: Config) -> list[Use]:
     if config.flag("rotary_value"):
         remarks.append("Values are turned as well (rotary_value).")
     turning = tuple(range(layers.count(config)))
-    return [use(config, encoding, layers=turning, remarks=tuple(remarks))]
+    return [use(config, encoding, layers=turning, ends=True, remarks=tuple(remarks))]
 
 
 def _conformer(heads_key: str, layers_key: str) -> Reader:
@@ -287,15 +309,16 @@ def _clvp(config: Config) -> list[Use]:
 
 def _phimoe(config: Config) -> list[Use]:
     """Phi-3.5-MoE: the short factors at every length; only the multiplier switches."""
-    (found,) = _alike(config, HALF)
-    rule = found.encoding.scaling
+    uses = _alike(config, HALF)
+    found = uses[0]
+    rule = getattr(found.encoding, "scaling", None)
     if rule is None:
-        return [found]
+        return uses
     inner = rope.chosen(config)
     short = inner.number("short_mscale", above=0.0, required=True)
     long = inner.number("long_mscale", above=0.0, required=True)
     if not isinstance(rule, LongRope):
-        return [found]
+        return uses
     rule = replace(rule, long_factors=rule.short_factors, attention_factor=short)
     remark = (
         "The short factors hold at every length; beyond the original length cos and sin are "

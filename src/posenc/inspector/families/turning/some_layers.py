@@ -143,7 +143,7 @@ def _molmo2(config: Config) -> list[Use]:
     encoding = rope.rotary(config, rope.flat(config), HALF, rope.head_dim(config))
     count = layers.count(config)
     scaled = config.integers("rope_scaling_layers", at_least=0)
-    scaled = tuple(range(count)) if scaled is None else scaled
+    scaled = tuple(range(count)) if scaled is None else tuple(dict.fromkeys(scaled))
     plain = tuple(i for i in range(count) if i not in scaled)
     return [
         use(config, encoding, layers=scaled),
