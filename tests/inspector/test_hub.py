@@ -150,7 +150,13 @@ def test_offline(asked, server):
     assert server.asked == []
 
 
-@pytest.mark.slow
+def test_no_connection_but_in_the_cache(asked):
+    first = asked("org/open")
+
+    assert asked("org/open", HF_ENDPOINT="http://127.0.0.1:9") == first
+    assert not first.startswith("ConnectionError")
+
+
 def test_no_connection(asked):
     said = asked("org/open", HF_ENDPOINT="http://127.0.0.1:9")
 

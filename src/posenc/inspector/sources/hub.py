@@ -40,7 +40,11 @@ def config_file(text: str) -> Path:
     match = _NAME.fullmatch(text)
     name, revision = (match["name"], match["revision"]) if match else (text, None)
     try:
-        return Path(huggingface_hub.hf_hub_download(name, "config.json", revision=revision))
+        lost = _lost(name, revision)
+        found = huggingface_hub.hf_hub_download(
+            name, "config.json", revision=revision, local_files_only=lost
+        )
+        return Path(found)
     except errors.GatedRepoError as error:
         raise PermissionError(
             f"{name} is gated, so its config.json is for those who were granted access: ask for "
@@ -65,6 +69,23 @@ def config_file(text: str) -> Path:
     except (OSError, ValueError) as error:
         reason = str(error).strip().splitlines()[0]
         raise OSError(f"cannot read {text} from the Hugging Face Hub: {reason}") from error
+
+
+def _lost(name: str, revision: str | None) -> bool:
+    """Whether the hub cannot be reached; asked once, for a download would try for half a minute."""
+    import huggingface_hub
+    from huggingface_hub import constants, errors
+
+    if constants.HF_HUB_OFFLINE:
+        return False  # the download knows, and says so
+    url = huggingface_hub.hf_hub_url(name, "config.json", revision=revision)
+    try:
+        huggingface_hub.get_hf_file_metadata(url)
+    except errors.HfHubHTTPError:
+        return False  # an answer all the same, of which the download makes an error
+    except Exception:  # whatever the library's HTTP client raises
+        return True
+    return False
 
 
 def _offline(error: BaseException) -> bool:
