@@ -165,7 +165,8 @@ def _parts(model_type: str) -> str:
 
 
 def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:].rstrip(".") + "."
+    first = text if text.startswith("posenc") else text[0].upper() + text[1:]
+    return first.rstrip(".") + "."
 
 
 def _sorted(table: dict[str, str]) -> list[tuple[str, str]]:
