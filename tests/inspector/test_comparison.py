@@ -130,6 +130,7 @@ def test_what_if_keeps_a_length_that_is_given():
     changed, filled = rescaled(LLAMA, "yarn:factor=2,original_length=4096")
     assert changed.uses[0].encoding.scaling.original_length == 4096
     assert filled == ()
+    assert (changed.uses[0].original_length, changed.uses[0].length) == (4096, 8192)
 
 
 def test_what_if_reaches_every_plain_rotary_encoding_and_no_other():

@@ -1,6 +1,7 @@
 """What encodings do in a model: effective numbers against formulas written out here."""
 
 import dataclasses
+import json
 import math
 
 import numpy as np
@@ -41,12 +42,14 @@ from posenc import (
     Sinusoidal,
     Swin,
     TransformerXL,
+    Yarn,
 )
+from posenc.inspector import read_settings
 from posenc.inspector.reading import Use, Value
 from posenc.inspector.report import narrow, stack
 from posenc.inspector.report.context import at_length
 from posenc.inspector.report.effects import effects
-from posenc.inspector.report.turning import unseen
+from posenc.inspector.report.turning import base_of, unseen
 
 
 def rows(use):
@@ -243,6 +246,15 @@ def test_what_is_drawn_or_trained_has_words_too():
     sam = rows(Use(kind="Fourier features", place="p", encoding=FourierFeatures(dim=256, axes=2)))
     assert sam["layout"].sentence == "all cos, then all sin; 256 features of 2 coordinates"
     assert sam["matrix"].sentence == "128 x 2, saved with the model: turns for each coordinate"
+    *_, flow = read_settings({"model_type": "perceiver", "train_size": [64, 96]})
+    assert flow.place == "pixels of the network for optical flow"
+    assert ("resolution", (64, 96), "train_size") in {
+        (value.name, value.value, value.key) for value in flow.values
+    }
+    assert rows(flow)["matrix"].sentence == (
+        "128 x 2, fixed, as the remark says: turns for each coordinate"
+    )
+    assert "scale" not in rows(flow)["matrix"].data  # nothing is drawn
     mixed = rows(Use(kind="learned rotary", place="q", encoding=MixedRotary(dim=64, heads=4)))
     assert mixed["pairing"].sentence.startswith("interleaved: features 2k and 2k + 1")
     assert mixed["frequencies"].data == {"shape": [2, 4, 32]}
@@ -456,3 +468,16 @@ def test_layers_in_words():
         "all but every 6th: 0-4, 6-10, ..., 30-33 (29 of 34)",
         "every 6th: 5, 11, ..., 29 (5 of 34)",
     ]
+
+
+@pytest.mark.parametrize("base", [5e-324, 1e-300, 1e300, 1e308])
+def test_bases_that_no_model_has_make_no_numbers_that_json_lacks(base, recwarn):
+    use = rotary(Rotary(dim=64, base=base), length=4096)
+    json.dumps([effect.data for effect in effects(use)], allow_nan=False)
+    assert all("inf" not in effect.sentence for effect in effects(use))
+    assert not recwarn.list
+
+
+def test_no_base_gives_frequencies_beyond_all_numbers():
+    slowed = Rotary(dim=128, base=1e308, scaling=Yarn(factor=4.0, original_length=2048))
+    assert base_of(slowed) is None

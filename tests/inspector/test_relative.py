@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 from posenc.inspector import read_settings
+from posenc.inspector.report import stack
+from posenc.inspector.report.context import at_length
+from posenc.inspector.report.effects import effects
 
 KINDS = {
     "ALiBi",
@@ -123,7 +126,16 @@ def test_mpt_adds_alibi_whatever_its_switch_says() -> None:
     assert codes(reading) == {"unread-key"}
     assert reading.findings[0].key == "attn_config.alibi"
     assert use.encoding.exponent == 16.0
-    assert use.length == 2048
+
+
+def test_mpt_has_no_bias_beyond_its_length() -> None:
+    _, (mpt,) = read("mpt", max_seq_len=512)
+    _, (bloom,) = read("bloom")
+
+    assert (mpt.length, mpt.ends) == (512, True)
+    assert not bloom.ends
+    assert [row.name for row in at_length(mpt, 513)] == ["end"]
+    assert [row.name for row in at_length(mpt, 512)] == ["penalty"]
 
 
 def test_mpt_scales_its_scores_as_it_says() -> None:
@@ -318,6 +330,37 @@ def test_granite_refuses_blocks_longer_than_its_table() -> None:
 
     assert uses == []
     assert reading.findings[0].key == "context_size"
+
+
+@pytest.mark.parametrize(
+    "model_type",
+    ["granite_speech_encoder", "granite_speech_plus_encoder", "granite_speech5_encoder"],
+)
+def test_no_distance_leaves_a_block_of_granite_however_long_the_text(model_type) -> None:
+    _, (use,) = read(model_type, context_size=150)
+
+    (distances,) = (row for row in effects(use) if row.name == "distances")
+    assert distances.sentence.endswith("blocks of 150 hold none beyond 149")
+    assert distances.data["farthest"] == 149
+    (far,) = at_length(use, 40_000)
+    assert far.sentence == "none beyond 149, however long the text is: blocks of 150 stand alone"
+    (near,) = at_length(use, 100)
+    assert near.data["farthest"] == 99
+
+
+@pytest.mark.parametrize(
+    ("settings", "deep", "keys"),
+    [
+        ({}, 12, "block_sizes"),
+        ({"block_sizes": [2, 3], "block_repeats": [2, 1]}, 7, "block_sizes and block_repeats"),
+    ],
+)
+def test_funnel_has_as_many_layers_as_its_blocks(settings, deep, keys) -> None:
+    reading, (use,) = read("funnel", **settings)
+
+    (depth,) = (value for value in use.values if value.name == "layers")
+    assert (depth.value, depth.origin, depth.key) == (deep, "fallback", keys)
+    assert stack.layers(reading.parts[0], use) == f"all {deep}"
 
 
 def test_heads_must_divide_the_width() -> None:

@@ -8,6 +8,7 @@ import pytest
 from readings import ALL, DEEPSEEK, GEMMA, LLAMA, LLAMA4, QWEN, T5_SMALL, VIT, reading
 
 from posenc import Alibi
+from posenc.inspector import read_settings
 from posenc.inspector.reading import Finding, Reading, Use, Value
 from posenc.inspector.report import lines as report, picture
 from posenc.inspector.report.comparison import compare
@@ -237,3 +238,13 @@ def test_a_name_with_dollar_signs_is_no_formula(tmp_path):
     odd = Reading(source="$x$_{y.json", model_type="llama", parts=LLAMA.parts)
     picture.figure(odd).savefig(tmp_path / "odd.svg")
     assert re.search(r"\$x\$_\{y", (tmp_path / "odd.svg").read_text())
+
+
+def test_what_no_setting_changes_is_no_default():
+    tower = read_settings({"model_type": "llama4_vision_model"})
+    shown = " ".join(report.text(tower).split())
+    assert "defaults of the class: image_size=448, patch_size=14, hidden_size=768" in shown
+    assert 'fixed by the class: prefix_rows=0, suffix_rows=1, resized="fixed"' in shown
+    every = report.text(tower, every_value=True)
+    assert "suffix_rows = 1 (fixed by the class)" in every
+    assert "(default of )" not in every

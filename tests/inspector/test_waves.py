@@ -156,3 +156,18 @@ def test_the_table_of_patchtst_is_brought_to_mean_0_and_deviation_of_a_tenth() -
     table = (rows - value(use, "vector_mean")) * value(use, "vector_scale")
     assert table.mean() == pytest.approx(0, abs=1e-7)
     assert table.std(ddof=1) == pytest.approx(0.1, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("model_type", "settings"),
+    [
+        ("pi0", {"min_period": 5e-324}),
+        ("timesfm", {"min_timescale": 5e-324, "use_positional_embedding": True}),
+    ],
+)
+def test_scales_whose_share_is_no_number_are_refused_where_they_stand(model_type, settings) -> None:
+    reading = read_settings({"model_type": model_type, **settings})
+
+    (finding,) = (item for item in reading.findings if item.code == "absurd-value")
+    assert finding.key == next(iter(settings))
+    assert "inf" not in finding.why

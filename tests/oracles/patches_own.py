@@ -216,7 +216,9 @@ def yolos() -> list[Outcome]:
     return [
         shape(one, default),
         shape(two, mid[0]),
-        outcome("learned grid", "how many later layers have a table", abs(len(two.layers) - len(mid))),
+        outcome(
+            "learned grid", "how many later layers have a table", abs(len(two.layers) - len(mid))
+        ),
         outcome("learned grid", how, worst),
     ]
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TypeVar
 
-from posenc.inspector.settings.config import Config
+from posenc.inspector.settings.config import Config, Unfit, keep
 
 Grid = tuple[int, ...]
 Cells = TypeVar("Cells", bound=Grid)
@@ -26,14 +26,31 @@ def sides(config: Config, key: str) -> tuple[int, int]:
     return pair[0], pair[1]
 
 
-def over(key: str, patch: str = "patch_size") -> Callable[[Config], tuple[int, int]]:
+def over(
+    key: str, patch: str = "patch_size", *, width_first: bool = False
+) -> Callable[[Config], tuple[int, int]]:
     """The grid of whole patches in an image whose size stands under `key`."""
 
     def grid(config: Config) -> tuple[int, int]:
         (height, width), (rows, columns) = sides(config, key), sides(config, patch)
-        return _cells(config, (height // rows, width // columns), key, patch)
+        down, across = height // rows, width // columns
+        cells = (across, down) if width_first else (down, across)
+        return _cells(config, cells, key, patch)
 
     return grid
+
+
+def stated(config: Config) -> None:
+    """Remember the grid of images as large as the settings say, for a model that takes others too.
+
+    A size that leaves no patch is an error in the settings, but takes nothing from its encoding.
+    """
+    if config.get("image_size") is None or config.get("patch_size") is None:
+        return
+    try:
+        over("image_size")(config)
+    except Unfit as unfit:
+        keep(config.findings, unfit.finding)
 
 
 def root(key: str) -> Callable[[Config], Grid]:

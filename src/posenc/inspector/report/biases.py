@@ -9,6 +9,7 @@ import numpy as np
 from posenc.deberta import Deberta
 from posenc.inspector.reading import Use
 from posenc.inspector.report.effect import Effect, number
+from posenc.inspector.report.facts import value
 
 
 def alibi(use: Use) -> Iterator[Effect]:
@@ -69,11 +70,16 @@ def clipped(use: Use) -> Iterator[Effect]:
     """Where distances stop to count."""
     spec = use.encoding
     ahead = spec.max_distance if spec.ahead is None else spec.ahead
+    block = block_of(use)
+    farther = "farther keys look as if they stood there"
+    if block is not None:
+        farther = f"blocks of {number(block)} hold none beyond {number(block - 1)}"
     yield Effect(
         name="distances",
         sentence=f"told apart up to {number(spec.max_distance)} behind and {number(ahead)} ahead; "
-        "farther keys look as if they stood there",
-        data={"behind": spec.max_distance, "ahead": ahead},
+        + farther,
+        data={"behind": spec.max_distance, "ahead": ahead}
+        | ({} if block is None else {"farthest": block - 1}),
     )
 
 
@@ -113,6 +119,12 @@ def decomposed(use: Use) -> Iterator[Effect]:
         sentence=f"a row a distance: {shown}",
         data={name: list(shape) for name, shape in shapes.items()},
     )
+
+
+def block_of(use: Use) -> int | None:
+    """How many tokens see each other and nothing else, where its reader took a block down."""
+    block = value(use, "block")
+    return block if isinstance(block, int) else None
 
 
 def alike_from(spec: Deberta) -> int:

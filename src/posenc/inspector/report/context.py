@@ -10,7 +10,7 @@ import numpy as np
 from posenc import evaluation, spec as specs
 from posenc.deberta import Deberta
 from posenc.inspector.reading import Use
-from posenc.inspector.report.biases import alike_from
+from posenc.inspector.report.biases import alike_from, block_of
 from posenc.inspector.report.effect import Effect, number
 from posenc.inspector.report.facts import unit
 from posenc.inspector.report.narrow import distinct
@@ -37,7 +37,9 @@ def at_length(use: Use, length: int) -> tuple[Effect, ...]:
         >>> print(at_length(bert, 600)[0].sentence)
         too long: beyond 512 tokens there is no row, but an index error
     """
-    rows: list[Effect] = [_end(use)] if use.ends and length > (use.length or length) else []
+    if use.ends and length > (use.length or length):
+        return (_end(use),)
+    rows: list[Effect] = []
     on_text = not evaluation.axes(_of_text(use)) and not use.kind.endswith("grid")
     on_text = on_text and unit(use) == "tokens"
     if use.encoding is not None and on_text:
@@ -183,7 +185,12 @@ def _buckets(use: Use, length: int) -> Iterator[Effect]:
 
 def _clipped(use: Use, length: int) -> Iterator[Effect]:
     """Which distances are taken for the largest one."""
-    last = use.encoding.max_distance
+    last, block = use.encoding.max_distance, block_of(use)
+    if block is not None and block < length:
+        sentence = f"none beyond {number(block - 1)}, however long the text is: "
+        sentence += f"blocks of {number(block)} stand alone"
+        yield Effect(name="distances", sentence=sentence, data={"farthest": block - 1})
+        return
     if isinstance(use.encoding, Deberta):
         last = alike_from(use.encoding)
     yield _shared(last, length - 1, f"distances {number(last)} to {number(length - 1)} look alike")

@@ -139,22 +139,24 @@ def _rows(rows: Iterable[Effect], *, indent: int = 2) -> Iterator[Line]:
 
 
 _ORIGINS = {"file": "", "fallback": "made from ", "default": "default of "}
+_FIXED = "fixed by the class"  # no setting changes it, so it has no key
+
+
+def _origin(value: Value) -> str:
+    return _ORIGINS[value.origin] + value.key if value.key else _FIXED
 
 
 def _source(use: Use, row: Effect) -> str:
     """Where a base came from: whether it was read at all is what people ask first."""
     value = next((value for value in use.values if value.name == row.name == "base"), None)
-    return "" if value is None else f" ({_ORIGINS[value.origin]}{value.key})"
+    return "" if value is None else f" ({_origin(value)})"
 
 
 def _values(use: Use, every: bool) -> Iterator[Line]:
     """Where the values came from: those that stand in no file, or every one."""
     values = {(value.name, value.key): value for value in use.values}.values()
     if every:
-        told = [
-            f"{value.name} = {shortened(value.value)} ({_ORIGINS[value.origin]}{value.key})"
-            for value in values
-        ]
+        told = [f"{value.name} = {shortened(value.value)} ({_origin(value)})" for value in values]
         for name, sentence in zip(["values", *[""] * len(told)], told, strict=False):
             yield from _row(name, sentence)
         return
@@ -163,8 +165,13 @@ def _values(use: Use, every: bool) -> Iterator[Line]:
     told += [
         f"{_equation(value)} from {value.key}" for value in values if value.origin == "fallback"
     ]
-    if assumed := [_equation(value) for value in values if value.origin == "default"]:
-        told.append(f"defaults of the class: {', '.join(assumed)}")
+    assumed = [value for value in values if value.origin == "default"]
+    for introduced, chosen in (
+        ("defaults of the class", [value for value in assumed if value.key]),
+        (_FIXED, [value for value in assumed if not value.key]),
+    ):
+        if chosen:
+            told.append(f"{introduced}: {', '.join(map(_equation, chosen))}")
     if told:
         yield from _row("values", "; ".join(told))
 

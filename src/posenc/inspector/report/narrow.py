@@ -53,7 +53,9 @@ def frequency_errors(frequencies: Sequence[float], length: int) -> list[float]:
         [0.0, 0.098]
     """
     exact = np.asarray(frequencies, dtype=np.float64)
-    return (np.abs(precision.rounded(exact, "bfloat16") - exact) * (length - 1)).tolist()
+    with np.errstate(over="ignore", invalid="ignore"):
+        errors = np.abs(precision.rounded(exact, "bfloat16") - exact) * (length - 1)
+    return np.nan_to_num(errors, nan=np.inf, posinf=np.inf).tolist()
 
 
 def float32_error(frequencies: Sequence[float], length: int) -> float:
@@ -65,8 +67,10 @@ def float32_error(frequencies: Sequence[float], length: int) -> float:
     """
     exact = np.asarray(frequencies, dtype=np.float64)[:_MOST]
     positions = np.arange(max(length - 256, 0), length, dtype=np.float64)[:, None]
-    single = positions.astype(np.float32) * exact.astype(np.float32)
-    error = np.abs(single.astype(np.float64) - positions * exact)
+    with np.errstate(over="ignore", invalid="ignore"):
+        single = positions.astype(np.float32) * exact.astype(np.float32)
+        error = np.abs(single.astype(np.float64) - positions * exact)
+    error = np.nan_to_num(error, nan=np.inf, posinf=np.inf)
     return float(np.max(error, initial=0.0))
 
 

@@ -73,12 +73,19 @@ def narrowly(use: Use, turning: Sequence[float]) -> Iterator[Effect]:
             "length": length,
             "distinct_positions": apart,
             "position_error": moved,
-            "angle_error": max(errors, default=0.0),
+            "angle_error": _finite(max(errors, default=0.0)),
             "pairs_lost": lost,
         },
     )
+    off = f"are off by up to {single:.1g} radians"
+    if not math.isfinite(single):
+        off = "are larger than any number it has"
     yield Effect(
         name="in float32",
-        sentence=f"the last angles are off by up to {single:.1g} radians",
-        data={"length": length, "angle_error": single},
+        sentence=f"the last angles {off}",
+        data={"length": length, "angle_error": _finite(single)},
     )
+
+
+def _finite(error: float) -> float | None:
+    return error if math.isfinite(error) else None

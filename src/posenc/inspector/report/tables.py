@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from posenc import evaluation, spec as specs
 from posenc.inspector.reading import Use
 from posenc.inspector.report.effect import Effect, counted, number
-from posenc.inspector.report.facts import grid_rows, unit
+from posenc.inspector.report.facts import grid_rows, unit, value
 
 
 def learned(use: Use) -> Iterator[Effect]:
@@ -57,10 +57,12 @@ def fourier(use: Use) -> Iterator[Effect]:
         data={"first": spec.first, "width": spec.dim, "coordinates": spec.axes},
     )
     shape = spec.weights["matrix"]
+    fixed = value(use, "bands") is not None
+    origin = "fixed, as the remark says" if fixed else "saved with the model"
     yield Effect(
         name="matrix",
-        sentence=f"{_by(shape)}, saved with the model: turns for each coordinate",
-        data={"shape": list(shape), "scale": spec.scale},
+        sentence=f"{_by(shape)}, {origin}: turns for each coordinate",
+        data={"shape": list(shape)} if fixed else {"shape": list(shape), "scale": spec.scale},
     )
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from posenc.mrope import MRotary
 from posenc.rotary import Rotary
+
+_LARGEST_LOG = math.log(sys.float_info.max)  # of a base that is a number at all
 
 
 class Run(NamedTuple):
@@ -66,9 +69,11 @@ def base_of(spec: Rotary, length: int | None = None) -> float | None:
         40889.9424
     """
     scaled = spec.frequencies_at(length)
-    if len(scaled) < 2 or not math.isclose(scaled[0], 1.0, rel_tol=1e-12) or not scaled[-1]:
+    if len(scaled) < 2 or not math.isclose(scaled[0], 1.0, rel_tol=1e-12) or scaled[-1] <= 0:
         return None
     last = len(scaled) - 1
+    if abs(math.log(scaled[-1])) * spec.width / (2 * last) > _LARGEST_LOG:
+        return None
     base = scaled[-1] ** (-spec.width / (2 * last))
     fits = all(
         math.isclose(w, base ** (-2 * k / spec.width), rel_tol=1e-9) for k, w in enumerate(scaled)

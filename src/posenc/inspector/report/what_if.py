@@ -72,6 +72,7 @@ def _changed(use: Use, rule: Any, filled: dict[str, None]) -> Use:
         return use
     original = _unstretched(use, spec.scaling, filled)
     scaling = _rule(rule, original, filled)
+    original = getattr(scaling, "original_length", None) or original
     turned = dataclasses.replace(spec, scaling=scaling)
     encoding = turned if spec is use.encoding else dataclasses.replace(use.encoding, rotary=turned)
     length = original

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
-import math
-import re
 from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
 from typing import Any, Literal, NoReturn, TypeVar, overload
 
-from posenc.inspector.reading import Finding, Severity, Value
+from posenc.inspector.reading import Finding, Origin, Severity, Value
+from posenc.inspector.settings import checks
+from posenc.inspector.settings.checks import LARGEST as LARGEST
 
 T = TypeVar("T")
-
-
-COUNTS = re.compile("dim|size|head|layer|channel|hidden|model|depth|width|embd")
-"""Keys that count features, heads or layers: numbers that lists are made of."""
-
-LARGEST = 65_536
-"""The largest such count that is believed, so that a hostile file cannot fill the memory."""
-
-LAYERS = re.compile("layer|depth|repeats")
-"""Keys that count layers."""
-
-MOST_LAYERS = 10_000
-"""The most layers that are believed; a reading lists them one by one."""
 
 MOST_FINDINGS = 50
 """Findings of one code; a file with more is broken anyhow, and its words must have an end."""
@@ -42,7 +30,9 @@ class Unfit(ValueError):
 @functools.cache
 def facts() -> Mapping[str, Any]:
     """What the config classes of transformers assume: for each model type its class, defaults,
-    aliases of keys, parts, and default base (`theta`). Written by tools/model_defaults.py.
+    aliases of keys, parts, and what its rotary settings assume (`theta`, `share`, `rope`).
+
+    Written by tools/model_defaults.py.
     """
     return json.loads(
         (resources.files("posenc.inspector.settings") / "defaults.json").read_text("utf-8")
@@ -88,17 +78,38 @@ class Config:
         self.taken: list[Value] = []
         self.facts: Mapping[str, Any] = facts().get(model_type, {}) if model_type else {}
         self.defaults: Mapping[str, Any] = self.facts.get("defaults", {})
+        self.laid: Mapping[str, Value] = {}
 
     def fresh(self) -> Config:
         """The same settings, with nothing taken yet: one for each use of an encoding."""
-        same = self._like(self.data, self.model_type, self.path)
-        same.defaults = self.defaults
-        return same
+        return self.taking(())
 
     def taking(self, values: Iterable[Value]) -> Config:
         """The same settings, with these values taken: for one of several uses that share them."""
-        same = self.fresh()
+        same = copy.copy(self)
         same.taken = list(values)
+        return same
+
+    def overlaid(self, *values: Value) -> Config:
+        """The same settings, with these values where their names stand, whatever the file has
+        there; they keep the origin that they bring. What is taken is taken here too.
+        """
+        same = copy.copy(self)
+        same.laid = {**self.laid, **{value.name: value for value in values}}
+        same.data = {**self.data, **{value.name: value.value for value in values}}
+        return same
+
+    def assuming(self, **defaults: Any) -> Config:
+        """The same settings, with more that the model's class assumes; taken here too."""
+        same = copy.copy(self)
+        same.defaults = {**self.defaults, **defaults}
+        return same
+
+    def without(self, *keys: str) -> Config:
+        """The same settings, less some keys and their defaults; what is taken is taken here too."""
+        same = copy.copy(self)
+        same.data = {key: value for key, value in self.data.items() if key not in keys}
+        same.defaults = {key: value for key, value in self.defaults.items() if key not in keys}
         return same
 
     def renamed(self, model_type: str) -> Config:
@@ -115,19 +126,40 @@ class Config:
             given = self.facts.get("parts", {}).get(key, {}).get("given", {})
         return self._like(given, model_type, self.at(key))
 
-    def inside(self, key: str) -> Config:
-        """A mapping among the settings, such as rope_scaling; its values are taken here too."""
+    def inside(self, key: str, *, defaults: Mapping[str, Any] | None = None) -> Config:
+        """A mapping among the settings, such as rope_scaling; its values are taken here too.
+
+        Args:
+            key: where it stands.
+            defaults: what the model's class assumes inside it.
+        """
         inner = self._like(self.mapping(key) or {}, "", self.at(key))
+        inner.defaults = defaults or {}
         inner.taken = self.taken
         return inner
 
+    def empty(self) -> Config:
+        """Settings that say nothing, for where a model type looks at none."""
+        nothing = self._like({}, "", self.path)
+        nothing.taken = self.taken
+        return nothing
+
     def at(self, key: str) -> str:
         """Where a key of these settings stands in the file."""
+        if key in self.laid:
+            return self.laid[key].key
         return f"{self.path}.{key}" if self.path else key
 
     def has(self, key: str) -> bool:
         """Whether the file itself has the key, under its own name or an alias."""
         return self._name(key) is not None
+
+    def origin(self, key: str) -> Origin:
+        """Where the value of a key comes from, if it has one."""
+        name = self._name(key)
+        if name is None:
+            return "default"
+        return self.laid[name].origin if name in self.laid else "file"
 
     def declares(self, key: str) -> bool:
         """Whether the model's class has the key, read or not."""
@@ -154,18 +186,7 @@ class Config:
         self, key: str, *, name: str = "", at_least: int = 1, required: bool = False
     ) -> int | None:
         """A whole number, or None where there is none."""
-
-        def check(value: Any) -> int:
-            if isinstance(value, float) and value.is_integer():
-                value = int(value)
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError("must be a whole number")
-            if value < at_least:
-                raise ValueError(f"must be at least {at_least}")
-            _believable(key, value)
-            return value
-
-        return self._taken(key, check, name, required)
+        return self._taken(key, lambda value: checks.integer(key, value, at_least), name, required)
 
     @overload
     def number(
@@ -197,16 +218,7 @@ class Config:
         required: bool = False,
     ) -> float | None:
         """A finite number, or None where there is none."""
-
-        def check(value: Any) -> float:
-            _finite(value)
-            if above is not None and value <= above:
-                raise ValueError(f"must be greater than {above:g}")
-            if at_least is not None and value < at_least:
-                raise ValueError(f"must be at least {at_least:g}")
-            return float(value)
-
-        return self._taken(key, check, name, required)
+        return self._taken(key, lambda value: checks.number(value, above, at_least), name, required)
 
     @overload
     def word(self, key: str, *, name: str = ..., required: Literal[True]) -> str: ...
@@ -214,23 +226,11 @@ class Config:
     def word(self, key: str, *, name: str = ..., required: Literal[False] = ...) -> str | None: ...
     def word(self, key: str, *, name: str = "", required: bool = False) -> str | None:
         """A string, or None where there is none."""
-
-        def check(value: Any) -> str:
-            if not isinstance(value, str):
-                raise TypeError("must be a word")
-            return value
-
-        return self._taken(key, check, name, required)
+        return self._taken(key, checks.word, name, required)
 
     def flag(self, key: str, *, name: str = "") -> bool:
         """True or false; what is missing is false. 0 and 1 pass as well."""
-
-        def check(value: Any) -> bool:
-            if not isinstance(value, bool) and value not in (0, 1):
-                raise TypeError("must be true or false")
-            return bool(value)
-
-        return bool(self._taken(key, check, name, required=False))
+        return bool(self._taken(key, checks.flag, name, required=False))
 
     @overload
     def numbers(
@@ -244,13 +244,7 @@ class Config:
         self, key: str, *, name: str = "", required: bool = False
     ) -> tuple[float, ...] | None:
         """A list of finite numbers as a tuple, or None where there is none."""
-
-        def check(value: Any) -> tuple[float, ...]:
-            for item in _list(value):
-                _finite(item)
-            return tuple(float(item) for item in value)
-
-        return self._taken(key, check, name, required)
+        return self._taken(key, checks.numbers, name, required)
 
     @overload
     def integers(
@@ -266,13 +260,10 @@ class Config:
         """A list of whole numbers as a tuple, or None where there is none."""
 
         def check(value: Any) -> tuple[int, ...]:
-            if required and not _list(value):
+            found = checks.integers(key, value, at_least)
+            if required and not found:
                 raise ValueError("must not be empty")
-            for item in _list(value):
-                if isinstance(item, bool) or not isinstance(item, int) or item < at_least:
-                    raise TypeError(f"must be a list of whole numbers, each at least {at_least}")
-                _believable(key, item)
-            return tuple(value)
+            return found
 
         return self._taken(key, check, name, required)
 
@@ -284,13 +275,7 @@ class Config:
     ) -> tuple[str, ...] | None: ...
     def words(self, key: str, *, name: str = "", required: bool = False) -> tuple[str, ...] | None:
         """A list of strings as a tuple, or None where there is none."""
-
-        def check(value: Any) -> tuple[str, ...]:
-            if not all(isinstance(item, str) for item in _list(value)):
-                raise TypeError("must be a list of words")
-            return tuple(value)
-
-        return self._taken(key, check, name, required)
+        return self._taken(key, checks.words, name, required)
 
     def mapping(self, key: str) -> Mapping[str, Any] | None:
         """A mapping as it stands, or None where there is none."""
@@ -338,24 +323,27 @@ class Config:
         value = self.get(key)
         if value is None:
             if required:
-                self.refuse(
-                    "missing-key",
-                    key,
-                    None,
-                    "is missing, and nothing can stand in for it.",
-                    f"Add `{key}`, with the value the model was trained with.",
-                )
+                self._missing(key)
             return None
+        found = self._name(key)
         try:
             value = check(value)
         except (TypeError, ValueError) as error:
             code = "wrong-type" if isinstance(error, TypeError) else "absurd-value"
-            named = self._name(key) or key
-            self.refuse(code, named, value, f"{error}.", "Put the model's own value there.")
-        origin = "default" if self._name(key) is None else "file"
-        where = self.at(self._name(key) or key)
-        self._take(Value(name=name or key, value=value, origin=origin, key=where))
+            self.refuse(code, found or key, value, f"{error}.", "Put the model's own value there.")
+        self._take(
+            Value(name=name or key, value=value, origin=self.origin(key), key=self.at(found or key))
+        )
         return value
+
+    def _missing(self, key: str) -> NoReturn:
+        self.refuse(
+            "missing-key",
+            key,
+            None,
+            "is missing, and nothing can stand in for it.",
+            f"Add `{key}`, with the value the model was trained with.",
+        )
 
     def _take(self, value: Value) -> None:
         if value not in self.taken:
@@ -372,29 +360,3 @@ class Config:
         own = aliases.get(key, key)
         names = [alias for alias, meant in aliases.items() if meant == own]
         return next((name for name in (*names, own, key) if name in self.data), None)
-
-
-def _believable(key: str, value: int) -> None:
-    """Refuse a whole number that no model has, before something is made that many times."""
-    if value >= 2**53:
-        raise ValueError("must be below 2**53")
-    most = MOST_LAYERS if LAYERS.search(key) else LARGEST
-    if value > most and (COUNTS.search(key) or LAYERS.search(key)):
-        raise ValueError(f"must be at most {most:,}, more than any model has")
-
-
-def _list(value: Any) -> list[Any]:
-    if not isinstance(value, list | tuple):
-        raise TypeError("must be a list")
-    return list(value)
-
-
-def _finite(value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError("must be a number")
-    try:
-        finite = math.isfinite(value)
-    except OverflowError:
-        finite = False
-    if not finite:
-        raise ValueError("must be finite")

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from posenc.inspector.settings.config import Config
-
-if TYPE_CHECKING:
-    from posenc.inspector.settings.rope import Settings
+from posenc.inspector.settings.rope_spellings import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +40,7 @@ def factor(given: Given) -> float:
             "factor",
             factor,
             "must be at least 1: it says how many times longer the text may get.",
-            f"Perhaps {1 / factor:g} was meant.",
+            f"Perhaps {1 / factor:g} was meant." if factor > 1e-3 else "Give the model's own.",
         )
     return factor
 
@@ -75,9 +72,9 @@ def original_length(given: Given) -> int:
             "doubled-key",
             key,
             inside,
-            f"`{config.at(key)}` is {beside:,}"
+            f"contradicts `{config.at(key)}`, which is {beside:,}"
             + ("" if config.has(key) else " by default")
-            + ", and that one wins.",
+            + " and wins.",
             f"Write the length the model was trained for as `{config.at(key)}`.",
         )
     if (found := beside if beside is not None else inside) is not None:
@@ -89,7 +86,7 @@ def original_length(given: Given) -> int:
         "missing-key",
         key,
         None,
-        f"it is missing, so max_position_embeddings, {length:,}, stands in for it; if that is "
+        f"is missing, so max_position_embeddings, {length:,}, stands in for it; if that is "
         "already the stretched length, it is scaled twice.",
         f"Add `{key}`, with the length the model was trained for.",
     )
@@ -107,7 +104,7 @@ def compare(given: Given, factor: float, original: int) -> None:
             "factor-against-lengths",
             "factor",
             factor,
-            f"max_position_embeddings over the original length is {length:,} / {original:,} = "
+            f"is not max_position_embeddings over the original length, {length:,} / {original:,} = "
             f"{length / original:g}; the factor {factor:g} is what counts.",
             f"Make them agree: factor {length / original:g}, or a length of "
             f"{factor * original:,.0f}.",

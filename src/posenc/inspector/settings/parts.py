@@ -27,7 +27,6 @@ TEXT_BESIDE = (
 )
 """Model types whose older files have the settings of the text tower beside those of the others."""
 
-
 ELSEWHERE = {"donut_swin": "donut-swin", "rf_detr_vit": "rf_detr_dinov2"}
 """Names that config classes give to parts, and the model type that has their defaults."""
 
@@ -104,10 +103,7 @@ def _sub_config(config: Config, key: str, kind: Mapping[str, Any]) -> Config | N
         return None
     if given is None and key == "text_config" and config.model_type in TEXT_BESIDE:
         return config.renamed(kind["type"])
-    part = config.part(key, _type(given or {}, kind))
-    if given is None:
-        part.data = kind.get("given", {})
-    return part
+    return config.part(key, _type(given or {}, kind))
 
 
 def _type(given: Mapping[str, Any], kind: Mapping[str, Any]) -> str:
@@ -128,13 +124,16 @@ def _uses(config: Config) -> tuple[Use, ...]:
             uses += reader(config.fresh())
         except Unfit as unfit:
             keep(config.findings, unfit.finding)
-        except ValueError as error:  # an encoding that refuses what the settings make of it
+        except (
+            ValueError,
+            OverflowError,
+        ) as error:  # an encoding that refuses what the settings make of it
             config.find(
                 "error",
                 "unfit-settings",
                 "model_type",
                 config.model_type,
-                f"its settings do not fit together: {error}",
+                f"names a type that its settings do not fit: {error}",
                 "Correct the setting that this names.",
             )
     if readers and not uses and len(config.findings) == before:

@@ -73,7 +73,7 @@ def find(inner: Config, kind: str) -> None:
             "unknown-key",
             key,
             value,
-            f"rope_type {kind!r} never reads it, so it changes nothing.",
+            f"is never read by rope_type {kind!r}, so it changes nothing.",
             _cure(inner, key, kind),
         )
 

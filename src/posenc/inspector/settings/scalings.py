@@ -168,8 +168,9 @@ def _null_width(config: Config, kind: str) -> None:
             "missing-key",
             "head_dim",
             None,
-            f"transformers {facts()['']['transformers']} cannot set up {kind} without it for this "
-            "model type; the numbers here are those of hidden_size / num_attention_heads.",
+            f"is missing, and transformers {facts()['']['transformers']} cannot set up {kind} "
+            "without it for this model type; the numbers here are those of hidden_size / "
+            "num_attention_heads.",
             "Add `head_dim`.",
         )
 
@@ -196,7 +197,7 @@ def _truncate(given: Given) -> bool:
             "unread-key",
             "truncate",
             False,
-            "it is read beside the names of the layer types only, not inside them.",
+            "is read beside the names of the layer types only, not inside them.",
             "Know that the ramp starts and ends at whole pairs all the same.",
         )
     return True if outer.get("truncate") is None else outer.flag("truncate")
@@ -209,6 +210,6 @@ def _lone_mscale(inner: Config, key: str, value: float | None) -> None:
         "unread-key",
         key,
         value,
-        f"without `{other}` transformers leaves it out of cos and sin, unlike DeepSeek's own code.",
+        f"is left out of cos and sin without `{other}`, unlike in DeepSeek's own code.",
         "Give both, or `attention_factor`, which says the multiplier of cos and sin itself.",
     )

@@ -41,7 +41,7 @@ def parts(config: Config, named: Any, of_type: Parts) -> tuple[Part, ...]:
             "unknown-model-type",
             "model_type",
             named,
-            f"transformers does not have it; its networks are those of {kin}, so it is read so.",
+            f"is unknown to transformers; its networks are those of {kin}, so it is read as {kin}.",
             "Check the result against the model's own code.",
         )
         return tuple(of_type(config.renamed(kin)))
@@ -81,6 +81,6 @@ def _unknown(config: Config, named: Any, what: str) -> None:
         "unknown-model-type",
         "model_type",
         named or None,
-        f"posenc does not know this model type: {what}.",
+        f"is a model type that posenc does not know: {what}.",
         "Check pairing, turned width and layers against the model's own code.",
     )

@@ -89,6 +89,6 @@ def _misspelt(config: Config, key: str, value: Any, meant: str) -> None:
         "unknown-key",
         key,
         value,
-        "no model type reads this key, so it changes nothing.",
+        "is read by no model type, so it changes nothing.",
         f"Perhaps `{meant}` was meant.",
     )

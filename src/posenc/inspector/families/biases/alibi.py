@@ -66,6 +66,7 @@ def _mpt(config: Config) -> list[Use]:
             encoding,
             head_dim=width,
             length=length,
+            ends=True,
             softmax_factor=factor,
             remarks=remarks,
         )

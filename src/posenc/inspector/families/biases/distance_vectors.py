@@ -49,7 +49,9 @@ def _funnel(config: Config) -> list[Use]:
             "The first token stands apart: from block 1 on it keeps a place of its own, at "
             "1 - 2**b, and as query and as key its position terms are put to 0."
         )
+    keys = ("block_sizes", "block_repeats") if config.has("block_repeats") else ("block_sizes",)
     deep = sum(size * times for size, times in zip(sizes, repeats, strict=False))
+    config.derive("layers", deep, *keys)
     return [_transformer_xl(config, _REACH, tuple(range(deep)), remarks)]
 
 

@@ -185,7 +185,8 @@ def _speecht5(config: Config) -> list[Use]:
 
 
 def _granite(config: Config, *, own: str, far: str) -> list[Use]:
-    width, block = head_dim(config, own=own), config.integer("context_size", required=True)
+    width = head_dim(config, own=own)
+    block = config.integer("context_size", name="block", required=True)
     farthest = config.integer(far, name="max_distance", required=True)
     if block > farthest:
         why = f"must not be more than {far}, {farthest}: the table has no rows for such distances."

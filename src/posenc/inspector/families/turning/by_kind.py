@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NoReturn
 
-from posenc.inspector.families.turning.rotary import (
-    HALF,
-    SHARE,
-    still,
-    unturned,
-    use,
-    with_layers,
-)
-from posenc.inspector.reading import Use
+from posenc.inspector.families.shared import Reader
+from posenc.inspector.families.turning.uses import HALF, SHARE, still, unturned, use, with_layers
+from posenc.inspector.reading import Use, Value
 from posenc.inspector.settings import layers, rope
 from posenc.inspector.settings.config import Config
-from posenc.inspector.settings.rope import Dialect, Settings
+from posenc.inspector.settings.rope_spellings import Dialect, Settings
 
-Reader = Callable[[Config], list[Use]]
 FULL, SLIDING = layers.FULL, layers.SLIDING
 
 
@@ -44,17 +38,16 @@ def by_kind(spelling: Kinds) -> Reader:
 
     def read(config: Config) -> list[Use]:
         kinds = layers.layer_types(config)
-        found = [_of_kind(config.fresh(), spelling, kinds, kind) for kind in dict.fromkeys(kinds)]
-        return [use for use in found if use is not None]
+        return [_of_kind(config.fresh(), spelling, kinds, kind) for kind in dict.fromkeys(kinds)]
 
     return read
 
 
-def _of_kind(config: Config, spelling: Kinds, kinds: tuple[str, ...], kind: str) -> Use | None:
+def _of_kind(config: Config, spelling: Kinds, kinds: tuple[str, ...], kind: str) -> Use:
     where = layers.where(kinds, kind)
-    layers.count(config)
-    if kind in ("conv", "linear_attention"):
-        return unturned(config, kinds)[0]
+    layers.count(config)  # so that it stands among the values
+    if kind in layers.UNTURNED:
+        return next(use for use in unturned(config, kinds) if use.layer_type == kind)
     settings = _settings(config, spelling, kind)
     if settings is None:
         return still(where, kind, "The settings of this kind of layer are null.")
@@ -68,36 +61,31 @@ def _of_kind(config: Config, spelling: Kinds, kinds: tuple[str, ...], kind: str)
 def _settings(config: Config, spelling: Kinds, kind: str) -> Settings | None:
     """What stands for a kind of layer; None where null does, so that it does not turn."""
     outer = config.inside("rope_parameters")
-    if not spelling.old_bases:
-        _refuse_old(config)
-    assumed = config.facts.get("rope", {}).get(kind, {})
-    if kind in outer.data:
-        if outer.data[kind] is None and not spelling.old_bases:
-            return None
+    if spelling.old_bases:
         inner = outer.inside(kind)
     else:
-        inner = outer.inside(kind)
-        if outer.data and not spelling.old_bases:
-            outer.refuse(
-                "missing-key",
-                kind,
-                None,
-                "is missing, and this model type has rotary settings for each kind of layer.",
-                f"Put the settings of its {kind} layers there.",
-            )
-        if assumed is None:
+        _refuse_old(config)
+        assumed = config.facts.get("rope", {}).get(kind, {})
+        if kind not in outer.data and outer.data:
+            _refuse_without(outer, kind)
+        if outer.data.get(kind, assumed) is None:
             return None
-        if not spelling.old_bases:
-            inner.defaults = assumed
-    _flat_keys(outer, spelling)
+        inner = outer.inside(kind, defaults=None if kind in outer.data else assumed)
+    _unread_flat_keys(outer)
     if kind in spelling.old_scaling and config.mapping("rope_scaling"):
-        old = config.inside("rope_scaling")
-        if inner.data and inner.data != {"rope_type": "default"}:
-            _both_spellings(config, inner, old)
-        old.data = {"rope_type": "default", **inner.data, **old.data}
-        inner = old
-    old, assumed = _old_base(config, spelling, kind, inner)
-    return Settings(inner=inner, outer=outer, base=assumed, old_base=old, flat=False)
+        inner = _over(config, config.inside("rope_scaling"), inner)
+    old, base = _old_base(config, spelling, kind, inner)
+    return Settings(inner=inner, outer=outer, base=base, old_base=old, flat=False)
+
+
+def _refuse_without(outer: Config, kind: str) -> NoReturn:
+    outer.refuse(
+        "missing-key",
+        kind,
+        None,
+        "is missing, and this model type has rotary settings for each kind of layer.",
+        f"Put the settings of its {kind} layers there.",
+    )
 
 
 def _refuse_old(config: Config) -> None:
@@ -116,21 +104,29 @@ def _refuse_old(config: Config) -> None:
             "unknown-key",
             "rope_scaling",
             config.get("rope_scaling"),
-            "this model type does not have the old spelling: transformers takes it for all rotary "
-            "settings and fails.",
+            "is the old spelling, which this model type does not have: transformers takes it for "
+            "all rotary settings and fails.",
             "Delete it.",
         )
 
 
-def _both_spellings(config: Config, inner: Config, old: Config) -> None:
-    config.find(
-        "warning",
-        "doubled-key",
-        "rope_scaling",
-        dict(old.data),
-        f"`{inner.path}` says something too, and where they disagree rope_scaling wins.",
-        "Keep one of the two; new files have rope_parameters.",
+def _over(config: Config, old: Config, new: Config) -> Config:
+    """The old spelling, with the new one behind it."""
+    if new.data and new.data != {"rope_type": "default"}:
+        config.find(
+            "warning",
+            "doubled-key",
+            "rope_scaling",
+            dict(old.data),
+            f"stands beside `{new.path}`, and wins where they disagree.",
+            "Keep one of the two; new files have rope_parameters.",
+        )
+    behind = (
+        Value(name=key, value=value, origin="file", key=new.at(key))
+        for key, value in new.data.items()
+        if key not in old.data
     )
+    return old.overlaid(*behind).assuming(rope_type="default")
 
 
 def _old_base(
@@ -150,13 +146,13 @@ def _old_base(
             "doubled-key",
             key,
             beside,
-            f"`{inner.at('rope_theta')}` says {inside:,.10g}, and that one wins.",
+            f"contradicts `{inner.at('rope_theta')}`, which is {inside:,.10g} and wins.",
             "Keep one of the two, with the base the model was trained with.",
         )
     return None, config.facts["rope"][kind]["rope_theta"]
 
 
-def _flat_keys(outer: Config, spelling: Kinds) -> None:
+def _unread_flat_keys(outer: Config) -> None:
     flat = [key for key, value in outer.data.items() if not isinstance(value, Mapping | None)]
     for key in flat:
         if key != "truncate" and outer.data[key] not in (None, "default"):
@@ -165,7 +161,7 @@ def _flat_keys(outer: Config, spelling: Kinds) -> None:
                 "unread-key",
                 key,
                 outer.data[key],
-                "this model type has rotary settings for each kind of layer and reads only those.",
+                "is never read: this model type reads rotary settings of each kind of layer only.",
                 "Put it inside the kinds of layers that it is meant for.",
             )
 
@@ -207,43 +203,49 @@ def _step3p5_kind(config: Config, kinds: tuple[str, ...], kind: str) -> Use:
     outer = config.inside("rope_parameters")
     where = layers.where(kinds, kind)
     if all(isinstance(outer.data.get(own), Mapping) for own in kinds):
-        inner, base = outer.inside(kind), None
+        inner = outer.inside(kind)
     else:
-        inner = config.inside("rope_scaling" if kind == FULL else "")
-        inner.data = {"rope_type": "default"} | _first_of(config, where[0]) | dict(inner.data)
-        base = None
-    settings = Settings(inner=inner, outer=outer, base=base, flat=False)
+        inner = config.inside("rope_scaling") if kind == FULL else config.empty()
+        behind = (own for own in _step3p5_layer(config, where[0]) if own.name not in inner.data)
+        inner = inner.overlaid(*behind).assuming(rope_type="default")
+    settings = Settings(inner=inner, outer=outer, flat=False)
     encoding = rope.rotary(config, settings, SHARE, rope.head_dim(config))
     return use(config, encoding, layers=where, layer_type=kind)
 
 
-def _first_of(config: Config, layer: int) -> dict[str, float]:
+def _step3p5_layer(config: Config, layer: int) -> Iterator[Value]:
     """The base and the share of a layer, of lists or of one number for all."""
-    chosen = {}
-    for key, inside in (
+    for key, name in (
         ("rope_theta", "rope_theta"),
         ("partial_rotary_factors", "partial_rotary_factor"),
     ):
         given = config.get(key)
         if isinstance(given, list):
-            chosen[inside] = (config.numbers(key) or ())[layer]
+            given = (config.numbers(key) or ())[layer]
         elif given is not None:
-            chosen[inside] = config.number(key, above=0.0)
-    return chosen
+            given = config.number(key, above=0.0)
+        if given is not None:
+            yield Value(name=name, value=given, origin=config.origin(key), key=config.at(key))
 
 
 def _ultrabert(config: Config) -> list[Use]:
     """UltraBERT: an old rope_theta lists a base for each layer; the last of each kind counts."""
     if config.get("rope_parameters") is not None or config.get("rope_theta") is None:
         return by_kind(Kinds())(config)
-    bases = config.numbers("rope_theta", name="base", required=True)
+    _refuse_old(config)
+    bases = config.numbers("rope_theta", required=True)
     kinds = layers.layer_types(config)
-    of_kind = dict(zip(kinds, bases, strict=False))
-    config.data = {
-        **config.data,
-        "rope_parameters": {kind: {"rope_theta": base} for kind, base in of_kind.items()},
-    }
-    return by_kind(Kinds())(config)
+    last = dict(zip(kinds, bases, strict=False))
+    found = []
+    for kind in dict.fromkeys(kinds):
+        own = config.taking(config.taken)
+        if kind not in last:
+            _refuse_without(own.inside("rope_parameters"), kind)
+        base = own.derive("base", last[kind], "rope_theta", "layer_types")
+        settings = Settings(inner=own.empty(), outer=own.empty(), old_base=base, flat=False)
+        encoding = rope.rotary(own, settings, HALF, rope.head_dim(own))
+        found.append(use(own, encoding, layers=layers.where(kinds, kind), layer_type=kind))
+    return found
 
 
 GEMMA3 = Kinds(old_bases={FULL: "rope_theta", SLIDING: "rope_local_base_freq"}, old_scaling=(FULL,))

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from posenc.axial import AxialRotary
+from posenc.inspector.families import patch_grids
 from posenc.inspector.families.shared import Reader, head_dim
 from posenc.inspector.families.turning import grids_settings
 from posenc.inspector.reading import Use
@@ -121,6 +122,7 @@ def _tower(config: Config, *, tower: _Tower) -> list[Use]:
     left = dim % tower.multiple if tower.fields.get("rest") == "leave" else 0
     grids_settings.check_width(config, dim - left, tower.multiple, tower.width)
     encoding = AxialRotary(dim=dim, base=grids_settings.base(config), **tower.fields)
+    patch_grids.stated(config)
     return [
         grids_settings.use(
             config,

@@ -21,12 +21,13 @@ def _tower(config: Config) -> list[Use]:
         wide = config.assume("global_attn_indexes", _GLOBAL_LAYERS, "global_attn_indexes")
     window = config.integer("window_size", required=True)
     shared = config.taken.copy()
+    config.derive("grid", (window, window), "window_size")
     windowed = _use(
         config, 1.0, f"Coordinates are those within a window of {window} x {window} patches."
     )
     config.taken = shared
     # A size of two numbers is (width, height) here.
-    columns, rows = patch_grids.over("image_size")(config)
+    rows, columns = patch_grids.over("image_size", width_first=True)(config)
     scale = config.derive("scale", window / columns, "window_size", "image_size", "patch_size")
     whole = _use(config, scale, f"The grid has {rows} rows and {columns} columns.")
     kinds = {
@@ -70,8 +71,18 @@ def _memory(config: Config, *, remarks: tuple[str, ...]) -> list[Use]:
     encoding = AxialRotary(
         dim=dim, axes=(1, 0), base=older or grids_settings.base(config), layout="interleaved"
     )
+    _memory_grid(config)
     place = "queries and keys of the memory attention"
     return [grids_settings.use(config, encoding, place=place, head_dim=dim, remarks=remarks)]
+
+
+def _memory_grid(config: Config) -> None:
+    key = "memory_attention_rope_feat_sizes"
+    if config.get(key) is None:
+        columns, rows = config.assume(key, (64, 64), key)
+    else:
+        columns, rows = patch_grids.sides(config, key)
+    config.derive("grid", (rows, columns), key)
 
 
 _POINTERS = "Object pointers, which are the last keys, are not turned."

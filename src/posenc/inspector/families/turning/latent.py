@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from posenc.by_parts import yarn_mscale
-from posenc.inspector.families.turning.rotary import temperature, unturned, use, with_layers
-from posenc.inspector.reading import Use
-from posenc.inspector.settings import layers, rope
+from posenc.inspector.families.shared import Reader
+from posenc.inspector.families.turning.rotary import temperature
+from posenc.inspector.families.turning.uses import unturned, use, with_layers
+from posenc.inspector.reading import Use, Value
+from posenc.inspector.settings import layers, rope, rope_spellings
 from posenc.inspector.settings.config import Config
-from posenc.inspector.settings.rope import Dialect
+from posenc.inspector.settings.rope_spellings import Dialect, Settings
 
 MIXED = Dialect(layout="interleaved", written="half")
 _TRAINED_SCALE = (
@@ -20,16 +21,22 @@ _TRAINED_SCALE = (
 _SHARED_KEY = "A head is [not turned | turned]; the turned part of the key is one for all heads."
 
 
-def _latent(config: Config, dialect: Dialect, first_key: str = "qk_nope_head_dim") -> Use:
+def widths(config: Config) -> tuple[int, int]:
+    """How many features of a head stay as they are, and how many turn."""
     turned = config.integer("qk_rope_head_dim", name="rotary_dim", at_least=2, required=True)
-    still = config.integer(first_key, name="first turned feature", at_least=0) or 0
-    encoding = rope.rotary(config, rope.flat(config), dialect, turned, width_key="qk_rope_head_dim")
+    return config.integer("qk_nope_head_dim", name="first turned feature", at_least=0) or 0, turned
+
+
+def _latent(config: Config, dialect: Dialect) -> Use:
+    still, turned = widths(config)
+    encoding = rope.rotary(
+        config, rope_spellings.flat(config), dialect, turned, width_key="qk_rope_head_dim"
+    )
     kinds = layers.layer_types(config)
-    turning = [i for i, kind in enumerate(kinds) if kind != "linear_attention"]
     return use(
         config,
         encoding,
-        layers=tuple(turning if kinds else range(layers.count(config))),
+        layers=layers.turning(config, kinds),
         head_dim=still + turned,
         first=still,
         written=dialect.written,
@@ -39,7 +46,7 @@ def _latent(config: Config, dialect: Dialect, first_key: str = "qk_nope_head_dim
 
 def softmax_factor(config: Config) -> float:
     """What mscale_all_dim adds to the softmax scale: its square, for any scaled rope type."""
-    inner = rope.chosen(config)
+    inner = rope_spellings.chosen(config)
     kind = inner.get("rope_type") or inner.get("type") or "default"
     weight = inner.number("mscale_all_dim")
     factor = inner.number("factor", above=0.0)
@@ -48,7 +55,7 @@ def softmax_factor(config: Config) -> float:
     return yarn_mscale(factor, weight) ** 2
 
 
-def read(dialect: Dialect) -> Callable[[Config], list[Use]]:
+def read(dialect: Dialect) -> Reader:
     """A reader of models with latent attention."""
 
     def latent(config: Config) -> list[Use]:
@@ -72,15 +79,13 @@ def _sarvam(config: Config) -> list[Use]:
 
 def _mistral4(config: Config) -> list[Use]:
     """Mistral 4: the share of the head that turns is taken of both its parts together."""
-    turned = config.integer("qk_rope_head_dim", name="rotary_dim", at_least=2, required=True)
-    still = config.integer("qk_nope_head_dim", name="first turned feature", at_least=0) or 0
-    settings = rope.flat(config)
-    share = 1.0 if config.get("rope_scaling") else turned / (still + turned)
-    given = {**settings.inner.defaults, **settings.inner.data}
-    settings.inner.data = {"partial_rotary_factor": share} | given
+    still, turned = widths(config)
+    inner = rope_spellings.chosen(config)
+    shared = _with_share(config, inner, turned / (still + turned))
+    settings = Settings(inner=shared, outer=shared)
     whole = rope.rotary(config, settings, MIXED, still + turned)
     if whole.turned != turned:
-        settings.inner.refuse(
+        inner.refuse(
             "missing-key",
             "partial_rotary_factor",
             None,
@@ -91,7 +96,7 @@ def _mistral4(config: Config) -> list[Use]:
     found = use(
         config,
         replace(whole, dim=whole.turned, rotary_dim=None),
-        layers=tuple(range(layers.count(config))),
+        layers=layers.every(config),
         head_dim=still + turned,
         first=still,
         written=MIXED.written,
@@ -100,6 +105,20 @@ def _mistral4(config: Config) -> list[Use]:
         query_scaling=temperature(config),
     )
     return [found]
+
+
+def _with_share(config: Config, inner: Config, share: float) -> Config:
+    """The rotary settings; the class adds the share of the widths, except to the old spelling."""
+    if "partial_rotary_factor" in {**inner.data, **inner.defaults}:
+        return inner
+    return inner.overlaid(
+        Value(
+            name="partial_rotary_factor",
+            value=1.0 if config.get("rope_scaling") else share,
+            origin="fallback",
+            key=f"{config.at('qk_rope_head_dim')} and {config.at('qk_nope_head_dim')}",
+        )
+    )
 
 
 def _mistral_large4(config: Config) -> list[Use]:
@@ -144,7 +163,7 @@ def _attention_twice(config: Config) -> list[Use]:
     return [replace(found, layers=tuple(range(2 * blocks)), values=tuple(config.taken))]
 
 
-READERS: dict[str, Callable[[Config], list[Use]]] = {
+READERS: dict[str, Reader] = {
     **dict.fromkeys(("deepseek_v3", "axk1", "glm4_moe_lite", "youtu"), _by_switch),
     **dict.fromkeys(("axk2", "bailing_hybrid", "deepseek_v32", "glm_moe_dsa"), read(MIXED)),
     "deepseek_v2": read(Dialect(layout="interleaved")),

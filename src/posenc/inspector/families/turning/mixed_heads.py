@@ -2,87 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 
+from posenc.inspector.families.shared import Reader
 from posenc.inspector.families.turning.latent import MIXED
-from posenc.inspector.families.turning.rotary import INTERLEAVED, use
+from posenc.inspector.families.turning.uses import INTERLEAVED, use
 from posenc.inspector.reading import Use
-from posenc.inspector.settings import layers, rope
+from posenc.inspector.settings import layers, rope, rope_spellings
 from posenc.inspector.settings.config import Config
-from posenc.inspector.settings.rope import Settings
+from posenc.inspector.settings.rope_spellings import Settings
 
 SLIDING = layers.SLIDING
+_LABELS = ("main", "compress")
+"""What DeepSeek-V4 calls the settings of layers with a window, and of all others."""
 
 
 def _deepseek_v4(config: Config) -> list[Use]:
     """DeepSeek-V4: the last features of a head turn, with a base of their own where compressed."""
-    width = config.integer("head_dim", required=True)
     config.get("qk_rope_head_dim")  # saved files have it beside the share; the share wins
-    kinds = layers.layer_types(config)
-    found = []
-    for label, chosen in (
-        ("main", tuple(i for i, kind in enumerate(kinds) if kind == SLIDING)),
-        ("compress", tuple(i for i, kind in enumerate(kinds) if kind != SLIDING)),
-    ):
-        if not chosen:
-            continue
-        own = config.fresh()
-        settings = _deepseek_v4_settings(own, label)
-        share = settings.inner.number("partial_rotary_factor", name="share that turns", above=0.0)
-        share = _deepseek_v4_share(own, width) if share is None else share
-        settings.inner.data = {**settings.inner.data, "partial_rotary_factor": None}
-        turned = int(width * share)
-        encoding = rope.rotary(own, settings, INTERLEAVED, turned)
-        remarks = (
-            "The last features of a head turn; keys are values too, so the output of attention "
-            "is turned back.",
-        )
-        found.append(
-            use(
-                own,
-                encoding,
-                layers=chosen,
-                layer_type=label,
-                head_dim=width,
-                first=width - turned,
-                remarks=remarks,
-            )
-        )
-    return found
+    kinds = tuple("main" if kind == SLIDING else "compress" for kind in layers.layer_types(config))
+    return [
+        _deepseek_v4_kind(config.fresh(), layers.where(kinds, label), label)
+        for label in _LABELS
+        if label in kinds
+    ]
 
 
-def _deepseek_v4_share(config: Config, width: int) -> float:
-    share = config.number("partial_rotary_factor", name="share that turns", above=0.0)
-    if share is not None:
-        return share
-    turned = (
-        config.integer("qk_rope_head_dim", at_least=2) if config.has("qk_rope_head_dim") else None
+def _deepseek_v4_kind(config: Config, where: tuple[int, ...], label: str) -> Use:
+    width = config.integer("head_dim", required=True)
+    settings = _deepseek_v4_settings(config, label)
+    turned = int(width * _deepseek_v4_share(config, settings.inner, width))
+    # The turned features are looked at alone, and all of those turn.
+    settings = replace(settings, inner=settings.inner.without("partial_rotary_factor"))
+    remark = (
+        "The last features of a head turn; keys are values too, so the output of attention "
+        "is turned back."
     )
-    if turned is not None:
-        return turned / width
-    share = config.facts["rope"]["main"]["partial_rotary_factor"]
-    config.assume("share that turns", share, "partial_rotary_factor")
-    return share
+    return use(
+        config,
+        rope.rotary(config, settings, INTERLEAVED, turned),
+        layers=where,
+        layer_type=label,
+        head_dim=width,
+        first=width - turned,
+        remarks=(remark,),
+    )
+
+
+def _deepseek_v4_share(config: Config, inner: Config, width: int) -> float:
+    """The share of a head that turns: inside, beside, of the widths, or what the class assumes."""
+    key = "partial_rotary_factor"
+    for settings in (inner, config):
+        share = settings.number(key, name="share that turns", above=0.0)
+        if share is not None:
+            return share
+    if config.has("qk_rope_head_dim"):
+        turned = config.integer("qk_rope_head_dim", at_least=2)
+        if turned is not None:
+            return turned / width
+    return config.assume("share that turns", config.facts["rope"]["main"][key], key)
 
 
 def _deepseek_v4_settings(config: Config, label: str) -> Settings:
-    outer = rope.given(config)
+    """What stands for a label; without labels all of it is meant for the compressed layers."""
+    outer = rope_spellings.given(config)
+    base = None
     if label in outer.data:
         inner = outer.inside(label)
-    elif label == "compress":
-        inner = outer
     else:
-        inner = config.fresh().inside("")
-        inner.taken = config.taken
-    key = {"main": "rope_theta", "compress": "compress_rope_theta"}[label]
-    data = {name: value for name, value in inner.data.items() if name not in ("main", "compress")}
-    if label not in outer.data:
+        key = {"main": "rope_theta", "compress": "compress_rope_theta"}[label]
         base = config.number(key, name="base", above=0.0, required=True)
-        data = {**data, "rope_theta": base}
-    if label == "compress" and "yarn" in (data.get("rope_type"), data.get("type")):
-        data.setdefault("attention_factor", 1.0)
-    inner.data = data
-    return Settings(inner=inner, outer=config.inside(""), flat=False)
+        inner = config.empty() if label == "main" else outer.without(*_LABELS, "rope_theta")
+    if label == "compress" and "yarn" in (inner.get("rope_type"), inner.get("type")):
+        inner = inner.assuming(attention_factor=1.0)
+    return Settings(inner=inner, outer=config.empty(), old_base=base, flat=False)
 
 
 def _dots3(config: Config) -> list[Use]:
@@ -94,16 +87,15 @@ def _dots3(config: Config) -> list[Use]:
 def _dots3_kind(config: Config, kinds: tuple[str, ...], kind: str) -> Use:
     where = layers.where(kinds, kind)
     still, turned = _dots3_widths(config, where[0], sliding=kind == SLIDING)
-    outer = rope.given(config)
+    outer = rope_spellings.given(config)
     inner = outer.inside(kind) if kind in outer.data else outer
     # The share is that of the widths, whatever the file says.
-    skipped = {*kinds, "partial_rotary_factor"}
-    inner.data = {key: value for key, value in inner.data.items() if key not in skipped}
-    inner.defaults = {}
-    key, base = ("swa_rope_theta", 50_000.0) if kind == SLIDING else ("rope_theta", None)
-    key = key if not outer.data else "rope_theta"
-    base = config.number(key, name="base", above=0.0) or (None if outer.data else base)
-    settings = Settings(inner=inner, outer=config.inside(""), base=base, flat=False)
+    inner = inner.without(*kinds, "partial_rotary_factor")
+    key = "swa_rope_theta" if kind == SLIDING and not outer.data else "rope_theta"
+    base = config.number(key, name="base", above=0.0)
+    if base is None and key == "swa_rope_theta":
+        base = 50_000.0
+    settings = Settings(inner=inner, outer=config.empty(), base=base, flat=False)
     encoding = rope.rotary(config, settings, MIXED, turned)
     return use(
         config,
@@ -133,7 +125,7 @@ def _dots3_widths(config: Config, layer: int, *, sliding: bool) -> tuple[int, in
     return still, turned
 
 
-READERS: dict[str, Callable[[Config], list[Use]]] = {
+READERS: dict[str, Reader] = {
     "deepseek_v4": _deepseek_v4,
     "dots3_note_text": _dots3,
 }

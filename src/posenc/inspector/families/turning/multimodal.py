@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
-from posenc.inspector.families.turning.latent import softmax_factor
-from posenc.inspector.families.turning.rotary import HALF, UNTURNED_KINDS, unturned, use
+from posenc.inspector.families.shared import Reader
+from posenc.inspector.families.turning.latent import softmax_factor, widths
+from posenc.inspector.families.turning.uses import HALF, unturned, use
 from posenc.inspector.reading import Use
-from posenc.inspector.settings import layers, rope
+from posenc.inspector.settings import layers, rope, rope_spellings
 from posenc.inspector.settings.config import Config
-from posenc.inspector.settings.rope import Dialect, Settings
+from posenc.inspector.settings.rope_spellings import Dialect, Settings
 from posenc.mrope import MRotary, Order
 from posenc.rotary import Rotary
 
-Reader = Callable[[Config], list[Use]]
 QWEN2 = Dialect(names={"mrope": "default"})
 GLM_OCR = Dialect(layout="interleaved", obeys_partial=True)
 SHARE = Dialect(obeys_partial=True)
@@ -36,24 +36,23 @@ def sectioned(
     """
 
     def read(config: Config) -> list[Use]:
-        encoding = rope.rotary(config, rope.flat(config), dialect, rope.head_dim(config))
-        sections = _sections(config, rope.chosen(config), default)
+        encoding = rope.rotary(config, rope_spellings.flat(config), dialect, rope.head_dim(config))
+        sections = _sections(config, rope_spellings.chosen(config), default)
         kinds = layers.layer_types(config)
-        turning = [i for i, kind in enumerate(kinds) if kind not in UNTURNED_KINDS]
-        turning = turning if kinds else list(range(layers.count(config)))
-        found = _use(config, encoding, sections, order, layers=tuple(turning))
+        turning = layers.turning(config, kinds)
+        found = _use(config, encoding, sections, order, layers=turning)
         return [found, *unturned(config, kinds)]
 
     return read
 
 
 def _use(
-    config: Config, encoding: Rotary, sections: tuple[int, ...], order: Order, **more: object
+    config: Config, encoding: Rotary, sections: tuple[int, ...], order: Order, **more: Any
 ) -> Use:
     plain = use(config, encoding)
-    multimodal = _multimodal(rope.given(config), encoding, sections, order)
+    multimodal = _multimodal(rope_spellings.given(config), encoding, sections, order)
     fields = {"kind": "M-RoPE", "encoding": multimodal, "remarks": (_TEXT,)} | more
-    return replace(plain, values=tuple(config.taken), **fields)  # pyright: ignore[reportArgumentType]  fields by name
+    return replace(plain, values=tuple(config.taken), **fields)
 
 
 def _sections(config: Config, inner: Config, default: tuple[int, ...]) -> tuple[int, ...]:
@@ -85,7 +84,7 @@ def _multimodal(
                 "sections-against-width",
                 "mrope_section",
                 list(sections),
-                f"its first number is never read; time has {time} of the {pairs} pairs.",
+                f"has a first number that is never read; time has {time} of the {pairs} pairs.",
                 f"Write {[time, *sections[1:]]}, or check the share of the head that turns.",
             )
         sections = (time, *sections[1:])
@@ -103,10 +102,10 @@ def _multimodal(
 def _ernie(config: Config) -> list[Use]:
     """ERNIE 4.5 VL: sections in the order (row, column, time), row and column by turns."""
     dialect = Dialect(layout="interleaved", kinds=("default",))
-    encoding = rope.rotary(config, rope.flat(config), dialect, rope.head_dim(config))
-    inner = rope.chosen(config)
+    encoding = rope.rotary(config, rope_spellings.flat(config), dialect, rope.head_dim(config))
+    inner = rope_spellings.chosen(config)
     row, column, time = _three(inner, _sections(config, inner, (22, 22, 20)))
-    turning = tuple(range(layers.count(config)))
+    turning = layers.every(config)
     return [_use(config, encoding, (time, row, column), "time_last", layers=turning)]
 
 
@@ -125,30 +124,29 @@ def _three(config: Config, sections: tuple[int, ...]) -> tuple[int, int, int]:
 def _hunyuan(config: Config) -> list[Use]:
     """HunYuan-VL: any number of axes, but no rotation where they differ."""
     dialect = Dialect(names={"xdrope": "dynamic"})
-    encoding = rope.rotary(config, rope.flat(config), dialect, rope.head_dim(config))
-    sections = _sections(config, rope.chosen(config), ())
+    encoding = rope.rotary(config, rope_spellings.flat(config), dialect, rope.head_dim(config))
+    sections = _sections(config, rope_spellings.chosen(config), ())
     remarks = (
         f"This is what happens to text. In pictures the table [cos | cos] is cut into blocks of "
         f"twice the sections {list(sections)}, one for each axis, so the two features of a pair "
         "follow different axes and the result is no rotation.",
     )
-    found = use(config, encoding, layers=tuple(range(layers.count(config))))
+    found = use(config, encoding, layers=layers.every(config))
     return [replace(found, kind="M-RoPE", remarks=remarks)]
 
 
 def _hy_v4(config: Config) -> list[Use]:
     """Hy-V4-VL: latent attention, whose turned part follows the axes by turns."""
-    turned = config.integer("qk_rope_head_dim", name="rotary_dim", at_least=2, required=True)
-    still = config.integer("qk_nope_head_dim", name="first turned feature", at_least=0) or 0
+    still, turned = widths(config)
     dialect = Dialect(layout="interleaved")
-    encoding = rope.rotary(config, rope.flat(config), dialect, turned)
-    sections = _sections(config, rope.chosen(config), (12, 10, 10))
+    encoding = rope.rotary(config, rope_spellings.flat(config), dialect, turned)
+    sections = _sections(config, rope_spellings.chosen(config), (12, 10, 10))
     found = _use(
         config,
         encoding,
         sections,
         "interleaved",
-        layers=tuple(range(layers.count(config))),
+        layers=layers.every(config),
         head_dim=still + turned,
         first=still,
         softmax_factor=softmax_factor(config),
@@ -158,26 +156,26 @@ def _hy_v4(config: Config) -> list[Use]:
 
 def _compass(config: Config) -> list[Use]:
     """Cohere Compass: settings for each kind of layer, with sections of their own."""
-    outer = config.inside("rope_parameters")
     kinds = layers.layer_types(config) or (layers.FULL,) * layers.count(config)
-    found = []
-    for kind in dict.fromkeys(kinds):
-        own = config.fresh()
-        if kind not in outer.data:
-            outer.refuse(
-                "missing-key",
-                kind,
-                None,
-                "is missing, and this model type has rotary settings for each kind of layer.",
-                f"Put the settings of its {kind} layers there.",
-            )
-        inner = own.inside("rope_parameters").inside(kind)
-        settings = Settings(inner=inner, outer=outer, flat=False)
-        encoding = rope.rotary(own, settings, Dialect(), rope.head_dim(own))
-        sections = _sections(own, inner, (24, 20, 20))
-        where = layers.where(kinds, kind)
-        found.append(_use(own, encoding, sections, "interleaved", layers=where, layer_type=kind))
-    return found
+    return [_compass_kind(config.fresh(), kinds, kind) for kind in dict.fromkeys(kinds)]
+
+
+def _compass_kind(config: Config, kinds: tuple[str, ...], kind: str) -> Use:
+    outer = config.inside("rope_parameters")
+    if kind not in outer.data:
+        outer.refuse(
+            "missing-key",
+            kind,
+            None,
+            "is missing, and this model type has rotary settings for each kind of layer.",
+            f"Put the settings of its {kind} layers there.",
+        )
+    inner = outer.inside(kind)
+    settings = Settings(inner=inner, outer=outer, flat=False)
+    encoding = rope.rotary(config, settings, HALF, rope.head_dim(config))
+    sections = _sections(config, inner, (24, 20, 20))
+    where = layers.where(kinds, kind)
+    return _use(config, encoding, sections, "interleaved", layers=where, layer_type=kind)
 
 
 READERS: dict[str, Reader] = {

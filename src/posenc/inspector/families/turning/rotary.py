@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
-from posenc.by_parts import Yarn
+from posenc.inspector.families.shared import Reader
+from posenc.inspector.families.turning.uses import HALF, INTERLEAVED, SHARE, unturned, use
 from posenc.inspector.reading import Use
-from posenc.inspector.settings import layers, rope
+from posenc.inspector.settings import layers, rope, rope_spellings
 from posenc.inspector.settings.config import Config
-from posenc.inspector.settings.rope import Dialect
+from posenc.inspector.settings.rope_spellings import Dialect
 from posenc.longrope import LongRope
 from posenc.query_scaling import Temperature
 from posenc.rotary import Rotary
-from posenc.scaling import DynamicNTK
-
-Reader = Callable[[Config], list[Use]]
-
-HALF = Dialect()
-INTERLEAVED = Dialect(layout="interleaved")
-SHARE = Dialect(obeys_partial=True)
-UNTURNED_KINDS = ("linear_attention", "conv", "moe", "mlp")
-"""Kinds of layers that know no rotation: recurrent ones, convolutions, networks without tokens."""
 
 WINDOWED = """
     mistral ministral3 mixtral phi3 phi4_multimodal phimoe qwen3_moe starcoder2
 """.split()
 """Model types whose layers all see a window only, where sliding_window says how wide it is."""
-
-DECAYING = ("minimax",)
-"""Model types whose recurrent layers have an encoding of their own: a decay."""
 
 _LLAMAS = """
     apertus apertus1p5_text arcee aria_text bitnet chameleon csm csm_depth_decoder_model cwm dbrx
@@ -58,90 +47,6 @@ _SHARES = """
     nemotron3_diarization_audio persimmon phi qwen3_next sarvam_moe solar_open stablelm
 """.split()
 
-_HEADS_AS_POSITIONS = (
-    "The decoder gives the numbers of the heads, 0 to heads - 1, as positions, so every token "
-    "turns alike and no order comes from it."
-)
-
-_REMARKS: Mapping[str, tuple[str, ...]] = {
-    "dbrx": ("attn_config.rope_theta is stored but never read.",),
-    "esm": ("inv_freq is saved with the weights and wins over the formula.",),
-    "evolla": ("inv_freq is saved with the weights and wins over the formula.",),
-    **dict.fromkeys(
-        ("hunyuan_v1_dense", "hunyuan_v1_moe"),
-        ("Queries and keys are normalised after turning, with a weight for each feature.",),
-    ),
-    "dory": ("Queries are multiplied feature by feature after turning.",),
-    "timesfm2_5": ("Positions count from the first patch that is not masked.",),
-    "idefics": ("Cross attention does not turn.",),
-    "moonshine": ("Cross attention does not turn.",),
-    "moonshine_streaming": ("Cross attention does not turn.",),
-    "gpt_oss": ("Cosine and sine have head_dim / 2 columns.",),
-    "neucodec": (_HEADS_AS_POSITIONS,),
-    "xcodec2": (_HEADS_AS_POSITIONS,),
-}
-
-
-def use(config: Config, encoding: Rotary, **more: object) -> Use:
-    """A use of a rotary encoding, with the lengths that its settings tell of."""
-    length = config.integer("max_position_embeddings", name="length")
-    if more.get("layer_type") == layers.SLIDING:
-        config.integer(layers.window_key(config), name="window")
-    original = length
-    rule = encoding.scaling
-    if isinstance(rule, DynamicNTK) and length is not None:
-        length = int(length * rule.factor)
-    elif isinstance(rule, Yarn | LongRope):
-        original = rule.original_length
-        stretched = int(original * rule.factor)
-        given = any(v.name == "original_length" and v.origin != "fallback" for v in config.taken)
-        if length is not None and given and stretched > length:
-            length = config.derive("length", stretched, "factor", "original length")
-    elif rule is not None and getattr(rule, "factor", 1.0) > 1:
-        original = rule.original_length
-    facts = {
-        "kind": "rotary",
-        "place": "queries and keys",
-        "encoding": encoding,
-        "head_dim": encoding.dim,
-        "original_length": original,
-        "length": length,
-        "remarks": _REMARKS.get(config.model_type, ()),
-        "values": tuple(config.taken),
-    }
-    return Use(**{**facts, **more})  # pyright: ignore[reportArgumentType]  fields by name
-
-
-def unturned(config: Config, kinds: tuple[str, ...], why: str = "") -> list[Use]:
-    """The layers that do not turn, one use for each kind of them."""
-    return [
-        Use(
-            kind="none",
-            place="queries and keys" if "attention" in kind else "tokens",
-            layers=layers.where(kinds, kind),
-            layer_type=kind,
-            remarks=(why or _order_from(kind),),
-        )
-        for kind in dict.fromkeys(kinds)
-        if (why or kind in UNTURNED_KINDS) and config.model_type not in DECAYING
-    ]
-
-
-def still(where: tuple[int, ...], kind: str, why: str) -> Use:
-    """Layers whose queries and keys do not turn (NoPE)."""
-    return Use(
-        kind="none",
-        place="queries and keys",
-        layers=where,
-        layer_type=kind,
-        remarks=(why,),
-    )
-
-
-def with_layers(reader: Reader) -> Reader:
-    """The same reader without uses that no layer has."""
-    return lambda config: [use for use in reader(config) if use.layers]
-
 
 def alike(dialect: Dialect) -> Reader:
     """A reader of models whose attention layers all turn alike."""
@@ -152,15 +57,15 @@ def alike(dialect: Dialect) -> Reader:
     return read
 
 
-def _alike(config: Config, dialect: Dialect, **more: object) -> list[Use]:
-    encoding = rope.rotary(config, rope.flat(config), dialect, rope.head_dim(config))
+def _alike(config: Config, dialect: Dialect, **more: Any) -> list[Use]:
+    encoding = rope.rotary(config, rope_spellings.flat(config), dialect, rope.head_dim(config))
     kinds = layers.layer_types(config)
     more = {"written": dialect.written, **more}
     if not kinds:
         if config.model_type in WINDOWED and config.get("sliding_window") is not None:
             config.integer("sliding_window", name="window")
-        return [use(config, encoding, layers=tuple(range(layers.count(config))), **more)]
-    turning = [kind for kind in dict.fromkeys(kinds) if kind not in UNTURNED_KINDS]
+        return [use(config, encoding, layers=layers.every(config), **more)]
+    turning = [kind for kind in dict.fromkeys(kinds) if kind not in layers.UNTURNED]
     found = [
         use(
             config.taking(config.taken),
@@ -172,11 +77,6 @@ def _alike(config: Config, dialect: Dialect, **more: object) -> list[Use]:
         for kind in turning
     ]
     return [*found, *unturned(config, kinds)]
-
-
-def _order_from(kind: str) -> str:
-    where = "the convolution" if kind == "conv" else "the recurrence"
-    return f"Order comes from {where} itself."
 
 
 def _switched(key: str, on: object, dialect: Dialect = HALF) -> Reader:
@@ -202,7 +102,7 @@ def _falcon(config: Config) -> list[Use]:
 
 
 def _olmo_hybrid(config: Config) -> list[Use]:
-    inner = rope.chosen(config)
+    inner = rope_spellings.chosen(config)
     where = inner if inner.has("rope_theta") else config
     if where.has("rope_theta") and where.get("rope_theta") is None:
         remark = "Its base is null, so nothing turns."
@@ -224,7 +124,7 @@ def _query_temperature(config: Config) -> list[Use]:
 
 def temperature(config: Config) -> Temperature | None:
     """What multiplies queries by their position, where llama_4_scaling_beta is given."""
-    inner = rope.chosen(config)
+    inner = rope_spellings.chosen(config)
     strength = inner.number("llama_4_scaling_beta", at_least=0.0)
     length = inner.integer("original_max_position_embeddings")
     if strength is None or length is None:
@@ -252,8 +152,7 @@ def _fixed_base(config: Config) -> list[Use]:
         dim=width, rotary_dim=None if turned == width else turned, layout="interleaved"
     )
     remark = "The table ends at max_position_embeddings rows."
-    turning = tuple(range(layers.count(config)))
-    return [use(config, encoding, layers=turning, ends=True, remarks=(remark,))]
+    return [use(config, encoding, layers=layers.every(config), ends=True, remarks=(remark,))]
 
 
 def _roformer(config: Config) -> list[Use]:
@@ -262,8 +161,7 @@ def _roformer(config: Config) -> list[Use]:
     remarks = ["The table ends at max_position_embeddings rows."]
     if config.flag("rotary_value"):
         remarks.append("Values are turned as well (rotary_value).")
-    turning = tuple(range(layers.count(config)))
-    return [use(config, encoding, layers=turning, ends=True, remarks=tuple(remarks))]
+    return [use(config, encoding, layers=layers.every(config), ends=True, remarks=tuple(remarks))]
 
 
 def _conformer(heads_key: str, layers_key: str) -> Reader:
@@ -303,8 +201,7 @@ def _clvp(config: Config) -> list[Use]:
         "inv_freq is saved with the weights and wins over the formula.",
     )
     encoding = Rotary(dim=dim, rotary_dim=None if turned == dim else turned)
-    turning = tuple(range(layers.count(config)))
-    return [use(config, encoding, layers=turning, remarks=remarks)]
+    return [use(config, encoding, layers=layers.every(config), remarks=remarks)]
 
 
 def _phimoe(config: Config) -> list[Use]:
@@ -314,7 +211,7 @@ def _phimoe(config: Config) -> list[Use]:
     rule = getattr(found.encoding, "scaling", None)
     if rule is None:
         return uses
-    inner = rope.chosen(config)
+    inner = rope_spellings.chosen(config)
     short = inner.number("short_mscale", above=0.0, required=True)
     long = inner.number("long_mscale", above=0.0, required=True)
     if not isinstance(rule, LongRope):
@@ -349,7 +246,7 @@ def _zamba2(config: Config) -> list[Use]:
         hidden = config.integer("hidden_size", required=True)
         heads = config.integer("num_attention_heads", required=True)
         width = config.derive("head_dim", 2 * hidden // heads, "hidden_size", "num_attention_heads")
-    encoding = rope.rotary(config, rope.flat(config), HALF, width)
+    encoding = rope.rotary(config, rope_spellings.flat(config), HALF, width)
     kinds = layers.layer_types(config)
     found = use(config, encoding, layers=layers.where(kinds, "hybrid"))
     return [found, *unturned(config, kinds)]
@@ -361,7 +258,7 @@ def _esm(config: Config) -> list[Use]:
         return []
     base = config.number("rope_theta", name="base", above=0.0, required=True)
     encoding = Rotary(dim=rope.head_dim(config), base=base)
-    return [use(config, encoding, layers=tuple(range(layers.count(config))))]
+    return [use(config, encoding, layers=layers.every(config))]
 
 
 _PHI3 = Dialect(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from posenc.inspector.families.turning.rotary import (
+from posenc.inspector.families.shared import Reader
+from posenc.inspector.families.turning.uses import (
     HALF,
     INTERLEAVED,
     still,
@@ -13,13 +14,11 @@ from posenc.inspector.families.turning.rotary import (
     use,
     with_layers,
 )
-from posenc.inspector.reading import Use
-from posenc.inspector.settings import layers, rope
+from posenc.inspector.reading import Use, Value
+from posenc.inspector.settings import layers, rope, rope_spellings
 from posenc.inspector.settings.config import Config
-from posenc.inspector.settings.rope import Dialect
+from posenc.inspector.settings.rope_spellings import Dialect
 from posenc.query_scaling import Temperature
-
-Reader = Callable[[Config], list[Use]]
 
 
 def some(dialect: Dialect, turns: Callable[[Config], tuple[bool, ...]], why: str) -> Reader:
@@ -28,16 +27,13 @@ def some(dialect: Dialect, turns: Callable[[Config], tuple[bool, ...]], why: str
     def read(config: Config) -> list[Use]:
         turning = turns(config)
         kinds = layers.layer_types(config)
-        encoding = rope.rotary(config, rope.flat(config), dialect, rope.head_dim(config))
+        encoding = rope.rotary(config, rope_spellings.flat(config), dialect, rope.head_dim(config))
         on = tuple(i for i, turned in enumerate(turning) if turned)
-        off = tuple(i for i, turned in enumerate(turning) if not turned)
-        linear = tuple(i for i in off if kinds and kinds[i] == "linear_attention")
-        off = tuple(i for i in off if i not in linear)
-        found = [use(config, encoding, layers=on)] if on else []
-        found += unturned(config, kinds) if linear else []
-        return [*found, still(off, "", why)] if off else found
+        attending = set(layers.turning(config, kinds))
+        off = tuple(i for i, turned in enumerate(turning) if not turned and i in attending)
+        return [use(config, encoding, layers=on), *unturned(config, kinds), still(off, "", why)]
 
-    return read
+    return with_layers(read)
 
 
 def _sliding(config: Config) -> tuple[bool, ...]:
@@ -78,9 +74,12 @@ def _llama4(config: Config) -> list[Use]:
     found = some(INTERLEAVED, _no_rope_layers, "no_rope_layers is 0 for these.")(config)
     scaling = None
     if _tuned(config):
-        length = config.number("floor_scale", above=0.0, required=True)
+        length = config.integer("floor_scale", required=True)
+        if length >= 2**31:
+            why = "must be below 2**31: it counts tokens."
+            config.refuse("absurd-value", "floor_scale", length, why, "Give the model's own.")
         strength = config.number("attn_scale", at_least=0.0, required=True)
-        scaling = Temperature(length=int(length), strength=strength)
+        scaling = Temperature(length=length, strength=strength)
     remarks = ("Queries and keys are normalised after turning.",)
     return [
         replace(one, query_scaling=scaling)
@@ -100,47 +99,50 @@ def _tuned(config: Config) -> bool:
         "wrong-type",
         key,
         4,
-        "it must be true or false, and is read as true; transformers refuses it.",
+        "must be true or false, and is read as true; transformers refuses it.",
         "Write true.",
     )
     return True
 
 
-def _base_each(switch_only: bool) -> Reader:
-    """A base for each layer; 0 means that it does not turn."""
+def _base_each(config: Config) -> list[Use]:
+    """Granite with windows: a base for each layer; 0 means that it does not turn."""
+    bases = config.numbers("layer_rope_theta")
+    if bases is None:
+        settings = rope_spellings.flat(config)
+        encoding = rope.rotary(config, settings, HALF, rope.head_dim(config))
+        return [use(config, encoding, layers=layers.every(config))]
+    layers.one_each(config, "layer_rope_theta", bases)
+    found = []
+    for base in dict.fromkeys(bases):
+        where = tuple(i for i, other in enumerate(bases) if other == base)
+        own = config.taking(config.taken)
+        found.append(_of_base(own, where, base) if base else still(where, "", _BASE_IS_0))
+    return found
 
-    def read(config: Config) -> list[Use]:
+
+def _of_base(config: Config, where: tuple[int, ...], base: float) -> Use:
+    key = "layer_rope_theta"
+    own = Value(name="rope_theta", value=base, origin=config.origin(key), key=config.at(key))
+    settings = rope_spellings.flat(config)
+    settings = replace(settings, inner=settings.inner.overlaid(own))
+    encoding = rope.rotary(config, settings, HALF, rope.head_dim(config))
+    return use(config, encoding, layers=where)
+
+
+def _zero_or_base(config: Config) -> tuple[bool, ...]:
+    """Muse: a 0 in layer_rope_theta stops a layer; other numbers there change no base."""
+    bases = config.numbers("layer_rope_theta")
+    if bases is None:
         count = layers.count(config)
-        bases = config.numbers("layer_rope_theta")
-        if bases is None:
-            base = rope.find_base(config, rope.flat(config), HALF)
-            bases = _muse_bases(count, base) if switch_only else (base,) * count
-        layers.one_each(config, "layer_rope_theta", bases)
-        found = []
-        for base in dict.fromkeys(bool(base) if switch_only else base for base in bases):
-            where = tuple(
-                i for i, own in enumerate(bases) if (bool(own) if switch_only else own) == base
-            )
-            if not base:
-                found.append(still(where, "", "layer_rope_theta is 0 for these."))
-                continue
-            settings = rope.flat(config)
-            if not switch_only:
-                settings.inner.data = {**settings.inner.data, "rope_theta": base}
-            encoding = rope.rotary(config, settings, HALF, rope.head_dim(config))
-            found.append(use(config, encoding, layers=where))
-        return found
-
-    return read
-
-
-def _muse_bases(count: int, base: float) -> tuple[float, ...]:
-    return tuple(0.0 if (count - 1 - i) % 4 == 0 else base for i in range(count))
+        return tuple((count - 1 - i) % 4 != 0 for i in range(count))
+    layers.one_each(config, "layer_rope_theta", bases)
+    return tuple(bool(base) for base in bases)
 
 
 def _molmo2(config: Config) -> list[Use]:
     """Molmo 2: the scaling reaches the layers of rope_scaling_layers only."""
-    encoding = rope.rotary(config, rope.flat(config), HALF, rope.head_dim(config))
+    encoding = rope.rotary(config, rope_spellings.flat(config), HALF, rope.head_dim(config))
     count = layers.count(config)
     scaled = config.integers("rope_scaling_layers", at_least=0)
     scaled = tuple(range(count)) if scaled is None else tuple(dict.fromkeys(scaled))
@@ -155,8 +157,11 @@ def _mllama(config: Config) -> list[Use]:
     """Llama 3.2 Vision: layers that look at the picture do not turn."""
     count = layers.count(config)
     crossing = config.integers("cross_attention_layers", at_least=0)
-    crossing = (3, 8, 13, 18, 23, 28, 33, 38) if crossing is None else crossing
-    encoding = rope.rotary(config, rope.flat(config), HALF, rope.head_dim(config))
+    if crossing is None:
+        default = (3, 8, 13, 18, 23, 28, 33, 38)
+        crossing = config.assume("cross_attention_layers", default, "cross_attention_layers")
+    encoding = rope.rotary(config, rope_spellings.flat(config), HALF, rope.head_dim(config))
+    crossing = tuple(dict.fromkeys(crossing))
     turning = tuple(i for i in range(count) if i not in crossing)
     why = "Cross attention looks at the picture and does not turn."
     return [
@@ -166,6 +171,7 @@ def _mllama(config: Config) -> list[Use]:
 
 
 _ONLY_SLIDING = "Only layers with a sliding window turn."
+_BASE_IS_0 = "layer_rope_theta is 0 for these."
 
 _EVERY: dict[str, Reader] = {
     **dict.fromkeys(("afmoe", "flint", "lara_mini"), some(HALF, _sliding, _ONLY_SLIDING)),
@@ -176,8 +182,10 @@ _EVERY: dict[str, Reader] = {
     ),
     "smollm3": some(HALF, _no_rope_layers, "no_rope_layers is 0 for these."),
     "llama4_text": _llama4,
-    **dict.fromkeys(("granite_swa", "granitemoe_swa"), _base_each(switch_only=False)),
-    **dict.fromkeys(("muse_glimmer_text", "muse_spark_text"), _base_each(switch_only=True)),
+    **dict.fromkeys(("granite_swa", "granitemoe_swa"), _base_each),
+    **dict.fromkeys(
+        ("muse_glimmer_text", "muse_spark_text"), some(HALF, _zero_or_base, _BASE_IS_0)
+    ),
     "molmo2_text": _molmo2,
     "mllama_text_model": _mllama,
 }

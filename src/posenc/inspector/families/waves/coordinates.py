@@ -67,14 +67,18 @@ def _perceiver(config: Config) -> list[Use]:
     )
     remarks = (
         "The matrix is fixed: for each axis, rows first, `bands` frequencies from 1/2 to "
-        "resolution / 4 turns, evenly spaced.",
+        "resolution / 4 turns, evenly spaced. Nothing is drawn, so the encoding's `scale` says "
+        "nothing here.",
         "Coordinates run from -1 to 1, both ends included, and stand before the features.",
     )
     uses = []
     for place, resolution in networks:
         own = config.fresh()
         encoding = FourierFeatures(dim=4 * own.assume("bands", 64), axes=2, first="sin")
-        own.assume("resolution", resolution or patch_grids.sides(own, "train_size"))
+        if resolution is None:
+            own.derive("resolution", patch_grids.sides(own, "train_size"), "train_size")
+        else:
+            own.assume("resolution", resolution)
         uses.append(use(own, "Fourier features", encoding, place=place, remarks=remarks))
     return uses
 

@@ -105,7 +105,7 @@ def _timesfm(config: Config) -> list[Use]:
         return [wave_tables.unencoded(config, "patch embeddings", remark)]
     scale = config.number("min_timescale", name="position_scale", above=0.0, required=True)
     longest = config.number("max_timescale", above=0.0, required=True)
-    base = config.derive("base", longest / scale, "max_timescale", "min_timescale")
+    base = wave_tables.ratio(config, longest, scale, "max_timescale", "min_timescale")
     table = wave_tables.table(config, "patch embeddings", wave_tables.WHISPER)
     encoding = wave_tables.encoding(
         config, "hidden_size", wave_tables.WHISPER, dim=table.encoding.dim, base=base

@@ -71,7 +71,7 @@ def _pi0(config: Config) -> list[Use]:
     dim = action.integer("hidden_size", name="dim", required=True)
     shortest = config.number("min_period", above=0.0, required=True)
     longest = config.number("max_period", above=0.0, required=True)
-    base = config.derive("base", longest / shortest, "max_period", "min_period")
+    base = wave_tables.ratio(config, longest, shortest, "max_period", "min_period")
     scale = config.derive("position_scale", 2 * math.pi / shortest, "min_period")
     config.taken += action.taken
     encoding = wave_tables.encoding(action, "hidden_size", wave_tables.WHISPER, dim=dim, base=base)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from functools import partial
 from typing import Any
 
@@ -82,6 +83,15 @@ def temperature(config: Config, key: str, assumed: float) -> float:
     """The base of the wavelengths, which DETR's kin call a temperature."""
     base = config.number(key, name="base", above=0)
     return config.assume("base", assumed) if base is None else base
+
+
+def ratio(config: Config, longest: float, shortest: float, *keys: str) -> float:
+    """The base that is one setting over another; `keys` name both, the divided one first."""
+    base = longest / shortest
+    if not 0 < base < math.inf:
+        why = f"must be a number that divides {keys[0]} = {longest:g}."
+        config.refuse("absurd-value", keys[1], shortest, why, "Put the model's own value there.")
+    return config.derive("base", base, *keys)
 
 
 def unencoded(config: Config, place: str, remark: str) -> Use:

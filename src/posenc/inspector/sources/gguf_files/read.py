@@ -68,7 +68,9 @@ def _decode(path: Path, header: Header) -> _File:
     try:
         import gguf
     except ModuleNotFoundError as error:
-        raise ImportError("reading GGUF files needs gguf: pip install 'posenc[gguf]'") from error
+        raise ModuleNotFoundError(
+            "reading GGUF files needs gguf: pip install 'posenc[gguf]'"
+        ) from error
 
     class Reader(gguf.GGUFReader):
         """gguf's reader, which passes over what nobody asks for.

@@ -46,6 +46,7 @@ def _use(config: Config, alike: Alike, tensors: Mapping[str, Any]) -> Use:
         "place": _PLACE, "layers": alike.layers, "layer_type": alike.name,
     }  # fmt: skip
     try:
+        layers.depth(config)  # how many there are of all kinds
         head = sizes.head_dim(config, alike)
         if alike.turned:
             return _turned(config, alike, tensors, head=head, shared=shared)
