@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import reprlib
+
 from posenc.inspector.settings import lengths, scalings
 from posenc.inspector.settings.config import Config
 from posenc.inspector.settings.rope_spellings import Dialect, Settings
@@ -98,7 +100,7 @@ def rope_type(config: Config, settings: Settings, dialect: Dialect) -> str:
             "doubled-key",
             "type",
             old,
-            f"contradicts rope_type, which is {new!r} and wins.",
+            f"contradicts rope_type, which is {reprlib.repr(new)} and wins.",
             "Write `rope_type` instead of `type`.",
         )
     kind = kind or other or "default"
