@@ -13,9 +13,16 @@ import torch
 from oracles import Outcome, built, config_class, difference, modeling, read
 from posenc import DynamicNTK, LongRope
 from posenc.inspector import Use
-from posenc.inspector.families.turning import by_kind, latent, mixed_heads, rotary, some_layers
+from posenc.inspector.families.turning import (
+    by_kind,
+    latent,
+    mixed_heads,
+    own_tables,
+    rotary,
+    some_layers,
+)
 
-SCHEMES = (rotary, latent, by_kind, some_layers, mixed_heads)
+SCHEMES = (rotary, own_tables, latent, by_kind, some_layers, mixed_heads)
 TYPES = sorted({model_type for scheme in SCHEMES for model_type in scheme.READERS})
 
 TURNS: Mapping[str, str] = {

@@ -29,6 +29,7 @@ from posenc.inspector.families.turning import (
     latent,
     mixed_heads,
     multimodal,
+    own_tables,
     rotary,
     some_layers,
 )
@@ -43,6 +44,7 @@ from posenc.inspector.families.waves import (
 
 _SCHEMES = (
     rotary,
+    own_tables,
     latent,
     by_kind,
     some_layers,

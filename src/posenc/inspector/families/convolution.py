@@ -5,7 +5,8 @@ from __future__ import annotations
 from posenc.alibi import Alibi
 from posenc.inspector.families.shared import Reader, use
 from posenc.inspector.reading import Use
-from posenc.inspector.settings.config import LARGEST, Config
+from posenc.inspector.settings.checks import LARGEST
+from posenc.inspector.settings.config import Config
 
 _NO_VECTORS = "What is added depends on the neighbours themselves, so there is no table to write."
 _WEIGHT_NORM = "Weights are normalised with one gain for each tap of the kernel (dim=2)."

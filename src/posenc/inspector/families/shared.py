@@ -50,12 +50,6 @@ def fitted(config: Config, key: str, make: Callable[..., T], **fields: Any) -> T
         config.refuse("absurd-value", key, config.get(key), why, "Put the model's own numbers.")
 
 
-def assuming(config: Config, **defaults: Any) -> Config:
-    """The settings with what the model's code assumes where its config class says nothing."""
-    config.defaults = {**defaults, **config.defaults}
-    return config
-
-
 def every(*readers: Reader) -> Reader:
     """What all of these readers find in the same settings."""
     return lambda config: [found for reader in readers for found in reader(config.fresh())]

@@ -11,7 +11,6 @@ from typing import Any, Literal, NoReturn, TypeVar, overload
 
 from posenc.inspector.reading import Finding, Origin, Severity, Value
 from posenc.inspector.settings import checks
-from posenc.inspector.settings.checks import LARGEST as LARGEST
 
 T = TypeVar("T")
 
@@ -100,9 +99,9 @@ class Config:
         return same
 
     def assuming(self, **defaults: Any) -> Config:
-        """The same settings, with more that the model's class assumes; taken here too."""
+        """The same settings, with what the model's code assumes where its class says nothing."""
         same = copy.copy(self)
-        same.defaults = {**self.defaults, **defaults}
+        same.defaults = {**defaults, **self.defaults}
         return same
 
     def without(self, *keys: str) -> Config:

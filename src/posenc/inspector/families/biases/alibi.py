@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from posenc.alibi import Alibi
-from posenc.inspector.families.shared import Reader, assuming, fitted, head_dim, layers, use
+from posenc.inspector.families.shared import Reader, fitted, head_dim, layers, use
 from posenc.inspector.reading import Use
 from posenc.inspector.settings.config import Config
 
@@ -46,7 +46,7 @@ def _mpt(config: Config) -> list[Use]:
     heads = config.integer("num_attention_heads", name="heads", required=True)
     width = head_dim(config)
     length = config.integer("max_seq_len", name="length", required=True)
-    inner = assuming(config.inside("attn_config"), alibi=True, alibi_bias_max=8)
+    inner = config.inside("attn_config").assuming(alibi=True, alibi_bias_max=8)
     exponent = inner.number("alibi_bias_max", name="exponent", above=0)
     scale = inner.number("softmax_scale", above=0)
     if inner.get("alibi") is False:

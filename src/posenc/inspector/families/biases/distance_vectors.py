@@ -6,7 +6,7 @@ import functools
 import math
 
 from posenc.deberta import Deberta
-from posenc.inspector.families.shared import Reader, assuming, fitted, head_dim, layers, use
+from posenc.inspector.families.shared import Reader, fitted, head_dim, layers, use
 from posenc.inspector.reading import Use
 from posenc.inspector.settings.config import Config
 from posenc.shaw import Shaw
@@ -196,7 +196,7 @@ def _esm(config: Config) -> list[Use]:
         return []
     trunk = config.inside("esmfold_config").inside("trunk")
     trunk.taken = config.taken
-    assuming(trunk, position_bins=32, pairwise_state_dim=128)
+    trunk = trunk.assuming(position_bins=32, pairwise_state_dim=128)
     remarks = (
         "Each pair of residues gets the vector itself, by residue number.",
         "Row 0 of the embedding is for masked pairs; the rows here begin at its row 1.",
@@ -209,7 +209,7 @@ def _esm(config: Config) -> list[Use]:
 
 def _esmfold2(config: Config) -> list[Use]:
     dim = config.integer("pairwise_hidden_size", name="dim", required=True)
-    assuming(config, num_relative_residx_bins=32)
+    config = config.assuming(num_relative_residx_bins=32)
     near, chain = "num_relative_residx_bins", "num_relative_chain_bins"
     given = (
         ("residue numbers", near, "the pair is of two chains"),
@@ -218,7 +218,7 @@ def _esmfold2(config: Config) -> list[Use]:
     )
     uses = []
     for what, key, otherwise in given:
-        own = assuming(config.fresh(), num_relative_residx_bins=32)
+        own = config.fresh().assuming(num_relative_residx_bins=32)
         remarks = (
             "Each pair gets the vector itself, and the vectors of all three are added.",
             f"One row more follows, for when {otherwise}.",

@@ -14,7 +14,7 @@ from posenc.inspector.families.biases.buckets import (
     decoder,
     t5_scale,
 )
-from posenc.inspector.families.shared import Reader, assuming, fitted, layers, use
+from posenc.inspector.families.shared import Reader, fitted, layers, use
 from posenc.inspector.reading import Use
 from posenc.inspector.settings.config import Config
 from posenc.sinusoidal import Sinusoidal
@@ -47,7 +47,7 @@ def _udop_bias(config: Config, number: int, given: Mapping[str, Any]) -> Use:
         why, cure = f"must be one of {', '.join(_UDOP)}.", "Put the model's own value there."
         own.refuse("absurd-value", "type", kind, why, cure)
     heads = config.integer("num_attention_heads", name="heads", required=True)
-    assuming(own, relative_attention_num_buckets=32, bidirectional=True, **_UDOP[kind])
+    own = own.assuming(relative_attention_num_buckets=32, bidirectional=True, **_UDOP[kind])
     encoding = fitted(
         own,
         "max_distance",
@@ -71,7 +71,7 @@ def _udop_bias(config: Config, number: int, given: Mapping[str, Any]) -> Use:
 
 def _layout(config: Config, *, third: bool) -> list[Use]:
     """LayoutLM 2 and 3: the distance in the text, and those of the boxes' left and lower edges."""
-    assuming(config, has_relative_attention_bias=True, has_spatial_attention_bias=True)
+    config = config.assuming(has_relative_attention_bias=True, has_spatial_attention_bias=True)
     text = config.flag("has_relative_attention_bias")
     boxes = config.flag("has_spatial_attention_bias") and (text or not third)
     remarks = [ONE_TABLE, *([DIVIDED] if third else [])]
@@ -97,7 +97,7 @@ _READING_ORDER: Mapping[str, Any] = {
 
 
 def _reading_order(config: Config) -> list[Use]:
-    inner = assuming(config.inside("reading_order_config"), **_READING_ORDER)
+    inner = config.inside("reading_order_config").assuming(**_READING_ORDER)
     place = "reading order scores"
     if inner.flag("has_spatial_attention_bias"):
         return [_box_relation(inner, place)]

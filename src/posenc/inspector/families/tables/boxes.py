@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from posenc.axes import LearnedAxes
-from posenc.inspector.families.shared import Reader, assuming, use
+from posenc.inspector.families.shared import Reader, use
 from posenc.inspector.families.tables.token_tables import AFTER_PADDING, Table, absurd, tables
 from posenc.inspector.reading import Use
 from posenc.inspector.settings.config import Config
@@ -82,7 +82,7 @@ def _pp_doclayout_v2(config: Config) -> list[Use]:
     """The network that puts the regions of a page in reading order; its class has no type."""
     order = config.part("reading_order_config", "")
     words = tables(AFTER_PADDING, Table(assumed=_READING_ORDER))(order)
-    assuming(order, **_READING_ORDER)
+    order = order.assuming(**_READING_ORDER)
     return [*words, *_joined_boxes(_CUT, _PROJECTED)(order)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from posenc.inspector.families.shared import Reader, assuming, use
+from posenc.inspector.families.shared import Reader, use
 from posenc.inspector.families.tables.token_tables import ROWS, Table, tables
 from posenc.inspector.reading import Use
 from posenc.inspector.settings.config import Config
@@ -112,7 +112,7 @@ def _gates(
 ) -> Use:
     rates = config.inside("compress_rates")
     if not rates.data:
-        assuming(rates, **{layer_type: assumed})
+        rates = rates.assuming(**{layer_type: assumed})
     rate = config.integer(old_key, name="length") or rates.integer(
         layer_type, name="length", required=True
     )

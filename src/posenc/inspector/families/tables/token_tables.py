@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from posenc.inspector.families.shared import Reader, assuming, use
+from posenc.inspector.families.shared import Reader, use
 from posenc.inspector.reading import Use
 from posenc.inspector.settings.config import Config
 from posenc.learned import Learned
@@ -61,7 +61,7 @@ def tables(rule: Rule, *tables: Table) -> Reader:
 
 
 def _read(config: Config, rule: Rule, table: Table) -> Use | None:
-    assuming(config, **table.assumed)
+    config = config.assuming(**table.assumed)
     if table.only_if is None:
         _mention_relative(config)
     elif not _holds(config, *table.only_if):

@@ -8,7 +8,8 @@ from typing import Any
 from posenc.axial import AxialRotary
 from posenc.inspector.families import shared
 from posenc.inspector.reading import Use
-from posenc.inspector.settings.config import LARGEST, Config
+from posenc.inspector.settings.checks import LARGEST
+from posenc.inspector.settings.config import Config
 
 KIND = "axial rotary"
 PLACE = "queries and keys"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from posenc import LearnedAxes, Sinusoidal, SinusoidalAxes
-from posenc.inspector.families.shared import Reader, assuming, fitted, use
+from posenc.inspector.families.shared import Reader, fitted, use
 from posenc.inspector.families.waves import wave_tables
 from posenc.inspector.families.waves.wave_tables import IMAGE_FEATURES
 from posenc.inspector.reading import Use
@@ -164,7 +164,7 @@ def _sam3_geometry(config: Config) -> list[Use]:
 
 def _memory(config: Config) -> Use:
     """The remembered frames of a video; SAM 2 and its kin assume their width."""
-    assuming(config, memory_encoder_output_channels=64)
+    config = config.assuming(memory_encoder_output_channels=64)
     return _waves(config, "memory_encoder_output_channels", place="memory features")
 
 

@@ -10,7 +10,8 @@ from typing import Any
 from posenc.axes import SinusoidalAxes
 from posenc.inspector.families.shared import fitted, use
 from posenc.inspector.reading import Use
-from posenc.inspector.settings.config import LARGEST, Config
+from posenc.inspector.settings.checks import LARGEST
+from posenc.inspector.settings.config import Config
 from posenc.sinusoidal import Sinusoidal
 
 # One of each way to lay a vector out; the width is still to come.
