@@ -126,58 +126,36 @@ def _hiera(config: Config) -> list[Use]:
 
 def _mllama(config: Config) -> list[Use]:
     """A table for patches shared by all tiles, and tables for tiles by aspect ratio."""
-    uses = learned_grid(
-        config.fresh(),
-        Table(
-            prefix=1,
-            remarks=(
-                CLASS,
-                "Multiplied by 1 - tanh(gate); every tile gets the same rows.",
-            ),
-        ),
-    )
+    remarks = (CLASS, "Multiplied by 1 - tanh(gate); every tile gets the same rows.")
+    uses = learned_grid(config.fresh(), Table(prefix=1, remarks=remarks))
     tiles = config.integer("max_num_tiles", required=True)
     width = config.integer("hidden_size", required=True)
-    ratios = config.get("supported_aspect_ratios")
-    if not isinstance(ratios, list | tuple):
-        ratios = range(8)
-        config.assume("aspect_ratios", 8)
-    else:
-        config.derive("aspect_ratios", len(ratios), "supported_aspect_ratios")
-    rows = (len(ratios) + 1) * tiles
-    whole_tile = uses[0].encoding.length * width
-    by_ratio = (
-        "Row 0 is for padding; an aspect ratio's number in the list of supported ones counts "
-        "from 1."
-    )
+    rows = (_aspect_ratios(config) + 1) * tiles
     place = "patch embeddings of each tile"
-    return [
-        *uses,
-        use(
-            config,
-            "learned tiles",
-            Learned(length=rows, dim=whole_tile),
-            place=place,
-            remarks=(
-                f"Row {tiles} * ratio + tile holds a vector for each token of it; times "
-                "tanh(gate).",
-                by_ratio,
-            ),
-        ),
-        *(
-            use(
-                config,
-                "learned tiles",
-                Learned(length=rows, dim=width),
-                place=f"{place}, {when} the layers",
-                remarks=(
-                    f"Row {tiles} * ratio + tile is added to each token of it; times tanh(gate).",
-                    by_ratio,
-                ),
-            )
-            for when in ("before", "after")
-        ),
+    row = f"Row {tiles} * ratio + tile"
+    whole = f"{row} holds a vector for each token of it; times tanh(gate)."
+    one = f"{row} is added to each token of it; times tanh(gate)."
+    whole_tile = Learned(length=rows, dim=uses[0].encoding.length * width)
+    of_tiles = [(whole_tile, place, whole)] + [
+        (Learned(length=rows, dim=width), f"{place}, {when} the layers", one)
+        for when in ("before", "after")
     ]
+    return uses + [
+        use(config, "learned tiles", encoding, place=where, remarks=(remark, _BY_RATIO))
+        for encoding, where, remark in of_tiles
+    ]
+
+
+_BY_RATIO = (
+    "Row 0 is for padding; an aspect ratio's number in the list of supported ones counts from 1."
+)
+
+
+def _aspect_ratios(config: Config) -> int:
+    ratios = config.get("supported_aspect_ratios")
+    if isinstance(ratios, list | tuple):
+        return config.derive("aspect_ratios", len(ratios), "supported_aspect_ratios")
+    return config.assume("aspect_ratios", 8)
 
 
 def _sam2_hiera(config: Config) -> list[Use]:
