@@ -87,7 +87,9 @@ class _Walk:
         for key, kind in declared.items():
             if (inner := _sub_config(config, key, kind)) is not None:
                 yield from self.parts(inner)
-        for key in config.data.keys() - declared.keys():
+        for key in config.data:
+            if key in declared:
+                continue
             if (inner := strangers.inside(config, key)) is not None:
                 yield from self.parts(inner)
 
@@ -124,17 +126,15 @@ def _uses(config: Config) -> tuple[Use, ...]:
             uses += reader(config.fresh())
         except Unfit as unfit:
             keep(config.findings, unfit.finding)
-        except (
-            ValueError,
-            OverflowError,
-        ) as error:  # an encoding that refuses what the settings make of it
+        except (ValueError, OverflowError) as error:
+            # An encoding refuses what the settings make of it.
             config.find(
                 "error",
                 "unfit-settings",
                 "model_type",
                 config.model_type,
                 f"names a type that its settings do not fit: {error}",
-                "Correct the setting that this names.",
+                "Correct the setting that this is about.",
             )
     if readers and not uses and len(config.findings) == before:
         uses.append(Use(kind="none", place="tokens", remarks=(_SWITCHED_OFF,)))
