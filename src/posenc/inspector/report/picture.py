@@ -65,20 +65,7 @@ def figure(*readings: Reading, context: int | None = None) -> Figure:
     drawing = Figure(figsize=(8, 4.5), layout="constrained", dpi=150)
     axes = drawing.subplots()
     for curve, (colour, style, marker) in zip(curves, _LINES, strict=False):
-        pairs = range(len(curve.waves))
-        axes.plot(
-            pairs,
-            curve.waves,
-            color=colour,
-            linestyle=style,
-            marker=marker,
-            markersize=4,
-            markevery=max(len(pairs) // 16, 1),
-            label=curve.label,
-        )
-        if curve.unscaled != curve.waves:
-            label = "  without its scaling"
-            axes.plot(pairs, curve.unscaled, color=colour, linewidth=0.8, alpha=0.6, label=label)
+        _draw(axes, curve, colour, style, marker)
     _draw_lengths(axes, _lengths(readings, context))
     axes.set(
         xlabel="pair",
@@ -94,6 +81,23 @@ def figure(*readings: Reading, context: int | None = None) -> Figure:
     for words in (*drawing.texts, *legend.get_texts()):
         words.set_parse_math(False)
     return drawing
+
+
+def _draw(axes: Any, curve: _Curve, colour: str, style: Any, marker: str) -> None:
+    pairs = range(len(curve.waves))
+    axes.plot(
+        pairs,
+        curve.waves,
+        color=colour,
+        linestyle=style,
+        marker=marker,
+        markersize=4,
+        markevery=max(len(pairs) // 16, 1),
+        label=curve.label,
+    )
+    if curve.unscaled != curve.waves:
+        label = "  without its scaling"
+        axes.plot(pairs, curve.unscaled, color=colour, linewidth=0.8, alpha=0.6, label=label)
 
 
 def _curves(readings: Sequence[Reading]) -> list[_Curve]:

@@ -3,32 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
-from posenc.inspector.settings.config import Config
-from posenc.inspector.settings.rope_spellings import Settings
-
-
-@dataclass(frozen=True, kw_only=True)
-class Given:
-    """What a rule is read from.
-
-    Args:
-        config: the settings of the whole part.
-        settings: where the rotary ones stand.
-        turned: how many features of a head turn.
-        share: which share of the head that is.
-    """
-
-    config: Config
-    settings: Settings
-    turned: int
-    share: float
-
-    @property
-    def inner(self) -> Config:
-        """The rotary settings themselves."""
-        return self.settings.inner
+from posenc.inspector.settings.rope_spellings import Given
 
 
 def factor(given: Given) -> float:

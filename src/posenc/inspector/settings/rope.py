@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import reprlib
 
-from posenc.inspector.settings import lengths, scalings
+from posenc.inspector.settings import scalings
 from posenc.inspector.settings.config import Config
-from posenc.inspector.settings.rope_spellings import Dialect, Settings
+from posenc.inspector.settings.rope_spellings import Dialect, Given, Settings
 from posenc.rotary import Rotary
 
 PLAIN = ("default", "axial")
@@ -57,9 +57,7 @@ def rotary(
         turned = int(width * share)
     elif kind in PLAIN and share != 1.0:
         _unread_share(config, dialect, share)
-    rule = scalings.read(
-        kind, lengths.Given(config=config, settings=settings, turned=turned, share=share)
-    )
+    rule = scalings.read(kind, Given(config=config, settings=settings, turned=turned, share=share))
     if turned % 2 and turned == width:
         config.refuse(
             "odd-width",
@@ -153,9 +151,7 @@ def _share(config: Config, settings: Settings, dialect: Dialect, kind: str) -> f
 
 def find_base(config: Config, settings: Settings, dialect: Dialect) -> float:
     """The base: inside, else under its old name, else what the model's class assumes."""
-    inside = None
-    if dialect.base_inside:
-        inside = settings.inner.number("rope_theta", name="base", above=0.0)
+    inside = settings.inner.number("rope_theta", name="base", above=0.0)
     beside = _base_beside(config, settings, dialect, inside) if settings.flat else None
     for found in (inside, beside, settings.old_base):
         if found is not None:

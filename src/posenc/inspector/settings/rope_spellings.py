@@ -1,4 +1,4 @@
-"""How model types spell their rotary settings, and where in the file those stand."""
+"""How model types spell their rotary settings, where in the file those stand, and what is given."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ class Dialect:
         layout: which features are a pair.
         written: pairs in the order in which they are written back, where that is another.
         base: the key of the base in the old spelling, beside rope_scaling.
-        base_inside: whether the settings inside rope_parameters or rope_scaling may give it.
         partial: the key of the share of a head that turns, in the old spelling.
         obeys_partial: whether plain rotation obeys that share; scaled rotation always does.
         names: rope types under other names, as this model type knows them.
@@ -28,7 +27,6 @@ class Dialect:
     layout: Layout = "half"
     written: Layout | None = None
     base: str = "rope_theta"
-    base_inside: bool = True
     partial: str = "partial_rotary_factor"
     obeys_partial: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
@@ -55,6 +53,28 @@ class Settings:
     flat: bool = True
 
 
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """What a rule is read from.
+
+    Args:
+        config: the settings of the whole part.
+        settings: where the rotary ones stand.
+        turned: how many features of a head turn.
+        share: which share of the head that is.
+    """
+
+    config: Config
+    settings: Settings
+    turned: int
+    share: float
+
+    @property
+    def inner(self) -> Config:
+        """The rotary settings themselves."""
+        return self.settings.inner
+
+
 def flat(config: Config) -> Settings:
     """The rotary settings of a model whose layers all turn alike."""
     inner = chosen(config)
@@ -65,7 +85,7 @@ def chosen(config: Config) -> Config:
     """The rotary settings of a model whose layers all turn alike."""
     inner = given(config)
     kinds = [key for key in ("full_attention", "sliding_attention") if key in inner.data]
-    if kinds and "layer_types" in config.defaults and config.model_type not in INDEXED:
+    if kinds and "layer_types" in config.defaults and config.model_type not in FOREIGN_KINDS:
         inner.refuse(
             "unknown-key",
             kinds[0],
@@ -104,7 +124,7 @@ def given(config: Config) -> Config:
     return inner
 
 
-INDEXED = (
+FOREIGN_KINDS = (
     "axk2",
     "deepseek_v32",
     "glm_moe_dsa",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from posenc.by_parts import Llama3, Yarn
 from posenc.inspector.settings import lengths, rope_keys
 from posenc.inspector.settings.config import Config, facts
-from posenc.inspector.settings.lengths import Given
+from posenc.inspector.settings.rope_spellings import Given
 from posenc.longrope import LongRope
 from posenc.scaling import NTK, DynamicNTK, Linear, Proportional, Scaling
 
