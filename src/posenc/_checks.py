@@ -134,7 +134,34 @@ def features(x: Any, dim: int) -> None:
 def tokens_fit(name: str, tokens: Any, x: Any) -> None:
     """Refuse what could line up with the wrong axis of `x`: it has one axis for tokens, or all."""
     _arrays.namespace(tokens, x)
-    shape, axes = tuple(tokens.shape), tuple(x.shape[:-1])
+    _axes_fit(name, tuple(tokens.shape), tuple(x.shape))
+
+
+def pairs_fit(x: Any, cos: Any, sin: Any) -> None:
+    """Refuse a table that does not fit the features, or the tokens, of `x`."""
+    _arrays.namespace(x, cos, sin)
+    if not _arrays.is_floating(x):
+        raise TypeError(f"`x` must hold floating-point numbers; got {x.dtype}.")
+    pair_shapes_fit(tuple(x.shape), tuple(cos.shape), tuple(sin.shape))
+
+
+def pair_shapes_fit(x: tuple[int, ...], cos: tuple[int, ...], sin: tuple[int, ...]) -> None:
+    """Refuse shapes of a table that do not fit the shape of `x`."""
+    if len(cos) == 0 or cos != sin:
+        raise ValueError(
+            "`cos` and `sin` must have the same shape, with one entry a pair on the last axis; "
+            f"got {cos} and {sin}."
+        )
+    if len(x) == 0 or 2 * cos[-1] > x[-1]:
+        raise ValueError(
+            "`cos` must have at most half as many entries as `x` has features, one a pair; "
+            f"got shape {cos} for x of shape {x}."
+        )
+    _axes_fit("cos", cos[:-1], x)
+
+
+def _axes_fit(name: str, shape: tuple[int, ...], x: tuple[int, ...]) -> None:
+    axes = x[:-1]
     one_or_all = len(shape) <= min(1, len(axes)) or len(shape) == len(axes)
     last = axes[len(axes) - len(shape) :]
     # No `in`: torch.compile answers it wrongly for sizes that are symbols.
@@ -142,7 +169,7 @@ def tokens_fit(name: str, tokens: Any, x: Any) -> None:
         raise ValueError(
             f"`{name}` must have one axis for tokens, (length,), or one for each axis of `x` "
             "before its features, each equal or 1, so that no row lines up with the wrong axis; "
-            f"got {shape} for x of shape {tuple(x.shape)}. For rows of their own in (batch, "
+            f"got {shape} for x of shape {x}. For rows of their own in (batch, "
             "heads, length, dim) give positions[:, None, :]; in (batch, length, heads, dim), "
             "positions[:, :, None]."
         )

@@ -136,6 +136,26 @@ def turns(frequencies: Sequence[float]) -> list[tuple[float, float, float]]:
     return [_pieces(frequency, _FLOAT64_INTEGER)[0] for frequency in frequencies]
 
 
+def fixed_point(frequencies: Sequence[float]) -> list[int]:
+    """How far each pair turns in one position, in whole numbers of 2^-64 turns, rounded.
+
+    A position times such a number, modulo 2^64, is the fraction of a turn; below 2^31 it is within
+    2^-34 turns of the truth.
+
+    Args:
+        frequencies: radians per position, one for each pair.
+    Returns:
+        For each pair a whole number from 0 to 2^64 - 1.
+    Raises:
+        ValueError: a frequency is not finite.
+    Example:
+        >>> fixed_point((1.0,))
+        [2935890503282001226]
+    """
+    short = _BITS - 64
+    return [((_turns_of(w) + (1 << short - 1)) >> short) % (1 << 64) for w in frequencies]
+
+
 def _not_empty(frequencies: Sequence[float]) -> None:
     if len(frequencies) == 0:
         raise ValueError("`frequencies` must hold at least one frequency; got none.")
@@ -181,9 +201,7 @@ def _slices(positions: Array, grid: _Grid, dtype: Any) -> list[Array]:
 
 def _pieces(frequency: float, grid: _Grid) -> list[tuple[float, float, float]]:
     """For each slice of a position: how far one unit of it turns, cut into three floats."""
-    turns = _fixed_point(frequency)
-    if isinstance(frequency, Frequency):
-        turns += _fixed_point(frequency.tail)
+    turns = _turns_of(frequency)
     pieces = []
     for shift in grid.shifts:
         turn = turns << shift if shift >= 0 else turns >> -shift
@@ -193,6 +211,12 @@ def _pieces(frequency: float, grid: _Grid) -> list[tuple[float, float, float]]:
         middle = left - _centred(left, _ONE >> 2 * grid.piece)
         pieces.append((short / _ONE, middle / _ONE, (left - middle) / _ONE))
     return pieces
+
+
+def _turns_of(frequency: float) -> int:
+    """How far one position turns, in 2^-256 turns, with the digits that a float has no room for."""
+    tail = _fixed_point(frequency.tail) if isinstance(frequency, Frequency) else 0
+    return _fixed_point(frequency) + tail
 
 
 def _fixed_point(frequency: float) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from posenc import _arrays, _checks, angles, frequencies
+from posenc import _arrays, _checks, angles, frequencies, kernels
 from posenc._arrays import Array, Float, Num
 from posenc.scaling import Scaling
 
@@ -100,6 +100,16 @@ class Rotary:
         """Radians per position for a text of `length` tokens, where the scaling looks at it."""
         return _frequencies(self, length)
 
+    def frequencies_for(self, positions: Array, *, length: int | None = None) -> tuple[float, ...]:
+        """The same for these positions, refusing those that need a `length` and have none."""
+        if length is None:
+            _refuse_long_text(self, positions)
+            return self.frequencies
+        if not isinstance(length, bool | float):
+            length = operator.index(length)  # of torch.compile's symbol, one plain number
+        _checks.integer("length", length, at_least=0)
+        return self.frequencies_at(length)
+
     def table(
         self,
         positions: Num[Array, "*tokens"],
@@ -133,15 +143,9 @@ class Rotary:
         Source: Su et al. 2021, arXiv:2104.09864, section 3.4.2.
         """
         _checks.one_of("precision", precision, ("exact", "float32"))
-        if length is None:
-            _refuse_long_text(self, positions)
-        else:
-            if not isinstance(length, bool | float):
-                length = operator.index(length)  # of torch.compile's symbol, one plain number
-            _checks.integer("length", length, at_least=0)
+        turning = self.frequencies_for(positions, length=length)
         xp = _arrays.namespace(positions)
         if precision == "exact":
-            turning = self.frequencies if length is None else self.frequencies_at(length)
             cos, sin = angles.cos_sin(positions, turning, dtype=_arrays.widest_float(positions))
         else:
             cos, sin = self._table_float32(positions, length)
@@ -197,6 +201,7 @@ class Rotary:
 
     def _table_float32(self, positions: Array, length: int | None) -> tuple[Array, Array]:
         xp = _arrays.namespace(positions)
+        length = None if length is None else operator.index(length)
         turning = _frequencies_float32(self, length, _arrays.is_torch(positions))
         turning = _arrays.constant(turning, like=positions, dtype=xp.float32)
         angle = xp.astype(positions, xp.float32)[..., None] * turning
@@ -267,35 +272,24 @@ def rotate(
     Source: Su et al. 2021, arXiv:2104.09864, section 3.4.2.
     """
     _checks.one_of("layout", layout, ("half", "interleaved"))
-    _pairs(x, cos, sin)
+    _checks.pairs_fit(x, cos, sin)
+    if kernels.fits(x, cos, sin):
+        return kernels.rotate(x, cos, sin, layout=layout)
+    return turned(x, cos, sin, layout=layout)
+
+
+def turned(x: Array, cos: Array, sin: Array, *, layout: Layout) -> Array:
+    """`rotate` as a plain formula, of arguments that fit: the judge of the fused loops."""
     xp, half = _arrays.namespace(x), cos.shape[-1]
     work = _arrays.working_dtype(x)
-    turned, rest = xp.astype(x[..., : 2 * half], work, copy=False), x[..., 2 * half :]
+    pairs, rest = xp.astype(x[..., : 2 * half], work, copy=False), x[..., 2 * half :]
     cos, sin = xp.astype(cos, work, copy=False), xp.astype(sin, work, copy=False)
     if layout == "half":
-        one, other = turned[..., :half], turned[..., half:]
-        turned = xp.concat([one * cos - other * sin, other * cos + one * sin], axis=-1)
+        one, other = pairs[..., :half], pairs[..., half:]
+        pairs = xp.concat([one * cos - other * sin, other * cos + one * sin], axis=-1)
     else:
-        one, other = turned[..., 0::2], turned[..., 1::2]
+        one, other = pairs[..., 0::2], pairs[..., 1::2]
         pairs = xp.stack([one * cos - other * sin, other * cos + one * sin], axis=-1)
-        turned = xp.reshape(pairs, (*pairs.shape[:-2], 2 * half))
-    turned = xp.astype(turned, x.dtype, copy=False)
-    return turned if rest.shape[-1] == 0 else xp.concat([turned, rest], axis=-1)
-
-
-def _pairs(x: Array, cos: Array, sin: Array) -> None:
-    """Refuse a table that does not fit the features, or the tokens, of `x`."""
-    _arrays.namespace(x, cos, sin)
-    if not _arrays.is_floating(x):
-        raise TypeError(f"`x` must hold floating-point numbers; got {x.dtype}.")
-    if cos.ndim == 0 or cos.shape != sin.shape:
-        raise ValueError(
-            "`cos` and `sin` must have the same shape, with one entry a pair on the last axis; "
-            f"got {tuple(cos.shape)} and {tuple(sin.shape)}."
-        )
-    if x.ndim == 0 or 2 * cos.shape[-1] > x.shape[-1]:
-        raise ValueError(
-            "`cos` must have at most half as many entries as `x` has features, one a pair; "
-            f"got shape {tuple(cos.shape)} for x of shape {tuple(x.shape)}."
-        )
-    _checks.tokens_fit("cos", cos[..., 0], x)
+        pairs = xp.reshape(pairs, (*pairs.shape[:-2], 2 * half))
+    pairs = xp.astype(pairs, x.dtype, copy=False)
+    return pairs if rest.shape[-1] == 0 else xp.concat([pairs, rest], axis=-1)

@@ -1,0 +1,165 @@
+"""The fused loops for NumPy arrays: what fits them, and how they are called."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+
+from posenc import _checks, angles
+from posenc._arrays import Array, Float, Int
+
+_ENOUGH = 1 << 18  # numbers that the formula turns in some milliseconds; numba loads in 500 ms
+
+
+@lru_cache(maxsize=1)
+def available() -> bool:
+    """Whether numba is installed, which compiles the loops."""
+    return importlib.util.find_spec("numba") is not None
+
+
+def fits(x: Any, cos: Any, sin: Any) -> bool:
+    """Whether `rotate` takes these arrays, and there is so much to turn that loading it pays."""
+    return (
+        isinstance(x, np.ndarray)
+        and x.size >= _ENOUGH
+        and available()
+        and _like(x) is not None
+        and all(_steps(array) is not None for array in (x, cos, sin))
+    )
+
+
+def rotate(
+    x: Float[Array, "*batch dim"],
+    cos: Float[Array, "*tokens half"],
+    sin: Float[Array, "*tokens half"],
+    *,
+    layout: Literal["half", "interleaved"],
+    out: Float[Array, "*batch dim"] | None = None,
+) -> Float[Array, "*batch dim"]:
+    """Turn pairs of features of a NumPy array; `posenc.rotary.rotate` in one pass, bit for bit.
+
+    Args:
+        x: features last; float32, float64, float16, or bfloat16 of ml_dtypes.
+        cos: cosine for each pair: shape (length, half), or as many axes as `x` has, each but the
+            last equal or 1.
+        sin: sine for each pair, the same shape.
+        layout: "half" or "interleaved".
+        out: where the result goes, of shape and dtype of `x`. `x` itself turns in place; other
+            memory must not overlap it.
+    Returns:
+        `out`, or a new array.
+    Raises:
+        TypeError: the arrays are not of NumPy or of a dtype that this processor converts.
+        ValueError: shapes do not fit, neighbouring features are not neighbours in memory, `out`
+            overlaps `x`, or `layout` is unknown.
+    Example:
+        >>> x = np.ones((2, 3, 4), dtype=np.float32)
+        >>> angle = np.arange(3)[:, None] * np.ones(2)
+        >>> rotate(x, np.cos(angle), np.sin(angle), layout="half", out=x) is x
+        True
+
+    Source: Su et al. 2021, arXiv:2104.09864, section 3.4.2.
+    """
+    from posenc.kernels import threads, turning
+
+    _checks.one_of("layout", layout, ("half", "interleaved"))
+    _checks.pairs_fit(x, cos, sin)
+    result = np.empty_like(x, order="C") if out is None else out
+    like = _check(x, result)
+    if x.size == 0:
+        return result
+    work = np.float64 if x.dtype == np.float64 else np.float32
+    cos, sin = (np.ascontiguousarray(part, dtype=work) for part in (cos, sin))
+    steps = [_steps(array) for array in (x, result, cos)]
+    turning.turn(
+        x.ctypes.data,
+        result.ctypes.data,
+        cos.ctypes.data,
+        sin.ctypes.data,
+        turning.plan(x.shape[:-1], steps[0], steps[1], cos.shape[:-1], steps[2]),
+        like=like,
+        dim=x.shape[-1],
+        half=cos.shape[-1],
+        interleaved=layout == "interleaved",
+        threads=threads.count(),
+    )
+    return result
+
+
+def cos_sin(
+    positions: Int[Array, "*tokens"], frequencies: Sequence[float], *, factor: float = 1.0
+) -> tuple[Float[Array, "*tokens half"], Float[Array, "*tokens half"]]:
+    """Cosine and sine of position times frequency; `posenc.angles.cos_sin` in one pass, as exact.
+
+    Args:
+        positions: where the tokens stand, any shape; a NumPy array of integers.
+        frequencies: radians per position, one for each pair.
+        factor: multiplies both: the attention factor of a scaling.
+    Returns:
+        Two float32 arrays: the shape of `positions` with one more axis, one entry a pair; at most
+        6e-8 times `factor` from the true value at every position below 2^31. The last bit may
+        differ from that of the formula.
+    Raises:
+        TypeError: `positions` is no array of integers.
+        ValueError: `frequencies` is not finite, or a position lies beyond 2^31.
+    Example:
+        >>> cos, sin = cos_sin(np.asarray([10_000_000]), (1.0,))
+        >>> float(cos[0, 0]), float(sin[0, 0])
+        (-0.9072703719139099, 0.4205477833747864)
+
+    Source: Su et al. 2021, arXiv:2104.09864, section 3.4.2.
+    """
+    from posenc.kernels import tables, threads
+
+    _checks.integer_positions("positions", positions)
+    flat = np.ascontiguousarray(positions, dtype=np.int64).reshape(-1)
+    parts = tables.cos_sin(flat, turns(frequencies), factor, threads=threads.count())
+    cos, sin = (part.reshape(*positions.shape, len(frequencies)) for part in parts)
+    return cos, sin
+
+
+def turns(frequencies: Sequence[float]) -> np.ndarray:
+    """How far each pair turns in one position, in 2^-64 turns, as `tables.cos_sin` takes them."""
+    return np.asarray(angles.fixed_point(frequencies), dtype=np.uint64)
+
+
+def _check(x: np.ndarray, out: np.ndarray) -> Any:
+    """The kind under which a loop reads `x` and `out`, which must fit."""
+    like = _like(x)
+    if like is None:
+        raise TypeError(f"`x` must hold float32, float64, float16 or bfloat16; got {x.dtype}.")
+    if out.shape != x.shape or out.dtype != x.dtype:
+        raise ValueError(
+            f"`out` must have the shape and dtype of `x`, {x.shape} and {x.dtype}; got "
+            f"{out.shape} and {out.dtype}."
+        )
+    if x.size and (_steps(x) is None or _steps(out) is None):
+        raise ValueError(
+            "`x` and `out` must have neighbouring features side by side in memory; got strides "
+            f"{x.strides} and {out.strides}. numpy.ascontiguousarray(x) has."
+        )
+    if not out.flags.writeable:
+        raise ValueError("`out` must be writeable; got an array that is not.")
+    if out is not x and np.may_share_memory(x, out):
+        raise ValueError("`out` must be `x` itself or share no memory with it.")
+    return like
+
+
+def _like(x: np.ndarray) -> Any:
+    from posenc.kernels.floats import BITS, supported
+
+    return BITS[str(x.dtype)] if str(x.dtype) in supported() else None
+
+
+def _steps(array: np.ndarray) -> tuple[int, ...] | None:
+    """How many numbers lie between neighbours along each axis before the last; None if none fit."""
+    size = array.itemsize
+    if array.ndim == 0 or (array.shape[-1] > 1 and array.strides[-1] != size):
+        return None
+    if any(step < 0 or step % size for step in array.strides):
+        return None
+    return tuple(step // size for step in array.strides[:-1])

@@ -1,0 +1,268 @@
+"""Queries and keys turned on tensors: by the fused loop where it may be used, else the formula.
+
+In eager mode a CPU tensor goes straight to the loop; where gradients are wanted, or torch.compile
+looks, it goes there through the operator `torch.ops.posenc.turn`. On other devices, in exported
+programs and under vmap, grad and other transforms it is `posenc.rotary.rotate`, which PyTorch can
+follow (and on a GPU compiles into one kernel).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from posenc import _checks, kernels, rotary
+from posenc.torch.encoding import plain
+
+
+def rotate(
+    x: Tensor, cos: Tensor, sin: Tensor, *, layout: rotary.Layout, out: Tensor | None = None
+) -> Tensor:
+    """Turn pairs of features by angles given as cosine and sine; features beyond them stay.
+
+    Args:
+        x: features last.
+        cos: cosine for each pair, float32 or wider: shape (length, half), or as many axes as `x`
+            has, each but the last equal or 1.
+        sin: sine for each pair, the same shape.
+        layout: "half" or "interleaved".
+        out: where the result goes, of shape and dtype of `x`; `x` itself turns in place. No
+            gradient passes: for that use `rotate_`, or no `out`.
+    Returns:
+        `out`, or a new tensor of shape and dtype of `x`. bfloat16 and float16 are turned in
+        float32 and rounded once. Gradients are exact, also second ones.
+    Raises:
+        TypeError: `x` is no floating-point tensor.
+        ValueError: shapes do not fit, `layout` is unknown, or `out` overlaps `x`.
+        RuntimeError: `out` is given and a gradient is wanted.
+    Example:
+        >>> x = torch.tensor([[1.0, 0.0, 7.0]])
+        >>> rotate(x, torch.zeros(1, 1), torch.ones(1, 1), layout="half")
+        tensor([[0., 1., 7.]])
+
+    Source: Su et al. 2021, arXiv:2104.09864, section 3.4.2.
+    """
+    way = _way(x, cos, sin, layout)
+    if out is not None:
+        return _into(out, x, cos, sin, layout)
+    if way == "loop":
+        return _turn(x, cos, sin, layout == "interleaved")
+    if way == "operator":
+        return torch.ops.posenc.turn(x, cos, sin, layout == "interleaved")
+    return rotary.turned(x, cos, sin, layout=layout)
+
+
+def rotate_(x: Tensor, cos: Tensor, sin: Tensor, *, layout: rotary.Layout) -> Tensor:
+    """`rotate` in place: each number of `x` is read once and written once.
+
+    Args:
+        x: features last; changed. Gradients pass, as through PyTorch's own in-place functions.
+        cos: see `rotate`.
+        sin: see `rotate`.
+        layout: "half" or "interleaved".
+    Returns:
+        `x`.
+    Raises:
+        TypeError: see `rotate`.
+        ValueError: see `rotate`; or numbers of `x` share memory.
+        RuntimeError: `x` is a leaf that wants a gradient.
+    Example:
+        >>> x = torch.tensor([[1.0, 0.0, 7.0]])
+        >>> rotate_(x, torch.zeros(1, 1), torch.ones(1, 1), layout="half") is x
+        True
+
+    Source: Su et al. 2021, arXiv:2104.09864, section 3.4.2.
+    """
+    way = _way(x, cos, sin, layout)
+    if way == "loop":
+        return _turn_(x, cos, sin, layout == "interleaved")
+    if way == "operator" and not torch.compiler.is_compiling():
+        return _InPlace.apply(x, cos, sin, layout == "interleaved")
+    return x.copy_(rotate(x, cos, sin, layout=layout))
+
+
+def _into(out: Tensor, x: Tensor, cos: Tensor, sin: Tensor, layout: rotary.Layout) -> Tensor:
+    if torch.is_grad_enabled() and any(t.requires_grad for t in (x, cos, sin, out)):
+        raise RuntimeError(
+            "`out` must not be given where gradients are wanted, because none pass through it; "
+            "leave it out, or use rotate_."
+        )
+    if out is x:
+        return rotate_(x, cos, sin, layout=layout)
+    if out.shape != x.shape or out.dtype != x.dtype:
+        raise ValueError(
+            f"`out` must have the shape and dtype of `x`, {tuple(x.shape)} and {x.dtype}; got "
+            f"{tuple(out.shape)} and {out.dtype}."
+        )
+    if not plain(out, x, cos, sin) or _way(x, cos, sin, layout) != "loop" or not _fits(out):
+        return out.copy_(rotate(x, cos, sin, layout=layout))
+    if _overlap(x, out):
+        raise ValueError("`out` must be `x` itself or share no memory with it.")
+    return _run(x, out, cos, sin, layout == "interleaved")
+
+
+def _way(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> str:
+    """Whether the formula, the operator or the bare loop turns these, which must fit."""
+    _checks.one_of("layout", layout, ("half", "interleaved"))
+    if not plain(x, cos, sin):
+        _checks.pairs_fit(x, cos, sin)
+        # A compiled program runs beside posenc; an exported one must run without it.
+        compiling = torch.compiler.is_compiling() and not torch.compiler.is_exporting()
+        fused = compiling and x.device.type == "cpu" and x.dtype in _dtypes()
+        return "operator" if fused and not _trained(cos, sin) else "formula"
+    _fitting(x.dtype, x.shape, cos.shape, sin.shape)
+    if not _fits(x) or _trained(cos, sin):
+        return "formula"
+    return "operator" if x.requires_grad and torch.is_grad_enabled() else "loop"
+
+
+def _trained(cos: Tensor, sin: Tensor) -> bool:
+    return (cos.requires_grad or sin.requires_grad) and torch.is_grad_enabled()
+
+
+@lru_cache(maxsize=1024)
+def _fitting(dtype: torch.dtype, x: torch.Size, cos: torch.Size, sin: torch.Size) -> None:
+    """`_checks.pairs_fit`, once for each kind of input."""
+    if not dtype.is_floating_point:
+        raise TypeError(f"`x` must hold floating-point numbers; got {dtype}.")
+    _checks.pair_shapes_fit(tuple(x), tuple(cos), tuple(sin))
+
+
+def _fits(x: Tensor) -> bool:
+    return (
+        x.dtype in _dtypes()
+        and (x.stride(-1) == 1 or x.shape[-1] == 1)
+        and torch.autograd.forward_ad._current_level < 0
+        and not x.is_neg()
+    )
+
+
+@lru_cache(maxsize=1)
+def _dtypes() -> dict[torch.dtype, Any]:
+    """What the fused loop can turn here, and as what it reads them; nothing without numba."""
+    if not kernels.available():
+        return {}
+    from posenc.kernels.floats import BITS, supported
+
+    return {getattr(torch, name): BITS[name] for name in supported()}
+
+
+def _turn(x: Tensor, cos: Tensor, sin: Tensor, interleaved: bool) -> Tensor:
+    return _run(x, torch.empty_like(x), cos, sin, interleaved)
+
+
+def _turn_(x: Tensor, cos: Tensor, sin: Tensor, interleaved: bool) -> Tensor:
+    if any(step == 0 and size > 1 for step, size in zip(x.stride(), x.shape, strict=True)):
+        raise ValueError(
+            "`x` must not be expanded to turn in place, because its numbers share memory; "
+            f"got strides {x.stride()}. x.clone() has its own."
+        )
+    return _run(x, x, cos, sin, interleaved)
+
+
+def _run(x: Tensor, out: Tensor, cos: Tensor, sin: Tensor, interleaved: bool) -> Tensor:
+    """Let the fused loop turn `x` into `out`."""
+    from posenc.kernels import turning
+
+    if x.numel() == 0:
+        return out
+    work = torch.float64 if x.dtype == torch.float64 else torch.float32
+    cos, sin = _table(cos, work), _table(sin, work)
+    order = turning.plan(
+        x.shape[:-1], x.stride()[:-1], out.stride()[:-1], cos.shape[:-1], cos.stride()[:-1]
+    )
+    turning.turn(
+        x.data_ptr(),
+        out.data_ptr(),
+        cos.data_ptr(),
+        sin.data_ptr(),
+        order,
+        like=_dtypes()[x.dtype],
+        dim=x.shape[-1],
+        half=cos.shape[-1],
+        interleaved=interleaved,
+        threads=torch.get_num_threads(),
+    )
+    if not out.is_inference():
+        torch.autograd.graph.increment_version(out)
+    return out
+
+
+def _table(part: Tensor, work: torch.dtype) -> Tensor:
+    return part if part.dtype == work and part.is_contiguous() else part.to(work).contiguous()
+
+
+def _overlap(x: Tensor, out: Tensor) -> bool:
+    starts, ends = [], []
+    for tensor in (x, out):
+        reach = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
+        starts.append(tensor.data_ptr())
+        ends.append(tensor.data_ptr() + (reach + 1) * tensor.element_size())
+    return x.numel() > 0 and max(starts) < min(ends)
+
+
+@torch.library.custom_op("posenc::turn", mutates_args=(), device_types="cpu")
+def _operator(x: Tensor, cos: Tensor, sin: Tensor, interleaved: bool) -> Tensor:
+    """Out of place, for autograd and torch.compile."""
+    if _fits(x):
+        return _turn(x, cos, sin, interleaved)
+    layout: rotary.Layout = "interleaved" if interleaved else "half"
+    return torch.empty_like(x).copy_(rotary.turned(x, cos, sin, layout=layout))
+
+
+@_operator.register_fake
+def _(x: Tensor, cos: Tensor, sin: Tensor, interleaved: bool) -> Tensor:
+    return torch.empty_like(x)
+
+
+def _save(ctx: Any, inputs: tuple[Tensor, Tensor, Tensor, bool], output: Tensor) -> None:
+    _, cos, sin, ctx.interleaved = inputs
+    if any(ctx.needs_input_grad[1:3]):
+        raise NotImplementedError("posenc::turn has no gradient for cos and sin; use rotate.")
+    ctx.save_for_backward(cos, sin)
+
+
+def _turn_back(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
+    """The gradient of a rotation is the rotation back."""
+    cos, sin = ctx.saved_tensors
+    layout: rotary.Layout = "interleaved" if ctx.interleaved else "half"
+    return rotate(gradient, cos, -sin, layout=layout), None, None, None
+
+
+_operator.register_autograd(_turn_back, setup_context=_save)
+
+
+@_operator.register_vmap
+def _(info: Any, in_dims: Any, x: Tensor, cos: Tensor, sin: Tensor, interleaved: bool) -> Any:
+    axes = x.ndim - (in_dims[0] is not None)
+    x = x.unsqueeze(0) if in_dims[0] is None else x.movedim(in_dims[0], 0)
+    cos, sin = (
+        _row_of_tables(part, axis, axes)
+        for part, axis in zip((cos, sin), in_dims[1:3], strict=True)
+    )
+    x = x.expand(info.batch_size, *x.shape[1:])
+    return torch.ops.posenc.turn(x, cos, sin, interleaved), 0
+
+
+def _row_of_tables(part: Tensor, axis: int | None, axes: int) -> Tensor:
+    """A table with as many axes as `x` and one in front, along which vmap counts."""
+    part = part.unsqueeze(0) if axis is None else part.movedim(axis, 0)
+    return part.reshape(part.shape[0], *[1] * (axes + 1 - part.ndim), *part.shape[1:])
+
+
+class _InPlace(torch.autograd.Function):
+    """The fused loop in place, where a gradient is wanted."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, cos: Tensor, sin: Tensor, interleaved: bool) -> Tensor:
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(cos, sin)
+        ctx.interleaved = interleaved
+        return _turn_(x, cos, sin, interleaved)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, None]:
+        return _turn_back(ctx, *gradients)
