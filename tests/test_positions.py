@@ -164,7 +164,8 @@ def test_a_long_row_of_documents():
 def test_a_share_of_packed_documents():
     # NVIDIA/Megatron-LM#5243: ends [0, 4, 8] on 2 ranks. Each document is cut into 4 pieces, and
     # rank 0 has the first and the last of each: rows 0, 3, 4, 7 of the table, not 0, 3, 0, 3.
-    rows = np.asarray([0, 3, 4, 7])
+    rows = positions.shard([4, 4], rank=0, ranks=2)
+    assert rows.tolist() == [0, 3, 4, 7]
     place, spec = positions.packed([4, 4]), Rotary(dim=4)
     assert place[rows].tolist() == [0, 3, 0, 3]
     assert positions.count(8)[rows].tolist() == [0, 3, 4, 7]  # one text, not two documents
@@ -172,6 +173,39 @@ def test_a_share_of_packed_documents():
         np.testing.assert_array_equal(share, whole[rows])
     x = np.random.default_rng(0).standard_normal((8, 4))
     np.testing.assert_array_equal(spec.rotate(x[rows], place[rows]), spec.rotate(x, place)[rows])
+
+
+# Shared by processes.
+
+
+def test_shard(framework):
+    like = framework.array([0.0])
+    check(framework, positions.shard([8], rank=1, ranks=2, like=like), [2, 3, 4, 5])
+    check(framework, positions.shard([4, 8], rank=0, ranks=2, like=like), [0, 3, 4, 5, 10, 11])
+    rows = positions.shard([4, 2], rank=1, ranks=2, order="contiguous", like=like)
+    check(framework, rows, [2, 3, 5])
+    check(framework, positions.shard([0], rank=0, ranks=3, like=like), [])
+
+
+@given(st.lists(st.integers(0, 3), max_size=4), st.integers(1, 4), st.booleans())
+def test_shares_are_all_tokens_once(sizes, ranks, zigzag):
+    lengths = [2 * ranks * size for size in sizes]
+    order = "zigzag" if zigzag else "contiguous"
+    shares = [positions.shard(lengths, rank=r, ranks=ranks, order=order) for r in range(ranks)]
+    assert {len(share) for share in shares} == {sum(lengths) // ranks}
+    everyone = np.concatenate(shares)
+    np.testing.assert_array_equal(np.sort(everyone), np.arange(sum(lengths)))
+    np.testing.assert_array_equal(everyone[np.argsort(everyone)], np.arange(sum(lengths)))
+
+
+@given(st.integers(1, 6), st.integers(1, 6))
+def test_zigzag_shares_the_work_of_a_causal_mask(ranks, size):
+    # A query at position p sees p + 1 keys.
+    work = {
+        int((positions.shard([2 * ranks * size], rank=r, ranks=ranks) + 1).sum())
+        for r in range(ranks)
+    }
+    assert len(work) == 1
 
 
 # After a cache.
@@ -230,12 +264,13 @@ functions = pytest.mark.parametrize(
     [
         lambda x: positions.count(x.shape[-1], offset=2, like=x),
         lambda x: positions.packed([2, 4], like=x),
+        lambda x: positions.shard([2, 4], rank=1, ranks=2, order="contiguous", like=x),
         lambda x: positions.grid(2, 3, like=x),
         lambda x: positions.from_mask(x, start=2, padding=1),
         lambda x: positions.from_documents(x),
         lambda x: positions.after_cache(x, 3),
     ],
-    ids=["count", "packed", "grid", "from_mask", "from_documents", "after_cache"],
+    ids=["count", "packed", "shard", "grid", "from_mask", "from_documents", "after_cache"],
 )
 TWO_ROWS = [[0, 1, 1, 0, 1, 1], [1, 1, 0, 0, 0, 1]]
 
@@ -299,6 +334,16 @@ def test_errors():
         positions.packed([2, 1.0])
     with pytest.raises(ValueError, match=r"`lengths` must be at least 0"):
         positions.packed([2, -1])
+    with pytest.raises(ValueError, match=r"multiples of 4, .* got 6. Pad it"):
+        positions.shard([4, 6], rank=0, ranks=2)
+    with pytest.raises(ValueError, match=r"`rank` must be below 2 \(`ranks`\); got rank=2"):
+        positions.shard([4], rank=2, ranks=2)
+    with pytest.raises(ValueError, match=r"`rank` must be at least 0"):
+        positions.shard([4], rank=-1, ranks=2)
+    with pytest.raises(ValueError, match=r"`order` must be one of 'zigzag', 'contiguous'"):
+        positions.shard([4], rank=0, ranks=2, order="zig-zag")
+    with pytest.raises(TypeError, match=r"`lengths` must be an integer; got 4.0"):
+        positions.shard([4.0], rank=0, ranks=2)
     with pytest.raises(TypeError, match=r"`documents` must hold integers; got float64"):
         positions.from_documents(np.ones(3))
     for function in positions.from_mask, positions.from_documents:

@@ -202,9 +202,16 @@ def readable(x: Array) -> bool:
     if is_torch(x):
         import torch
 
-        # Inside vmap or grad a tensor is a stand-in whose values cannot be asked for.
-        inside = torch._C._functorch.maybe_current_level  # pyright: ignore[reportAttributeAccessIssue]
-        return x.device.type == "cpu" and not torch.compiler.is_compiling() and inside() is None
+        if x.device.type != "cpu" or torch.compiler.is_compiling():
+            return False
+        # Inside vmap, grad and the tracers a tensor is a stand-in; so are subclasses of it.
+        private: Any = torch._C
+        return (
+            type(x) in (torch.Tensor, torch.nn.Parameter)
+            and private._functorch.maybe_current_level() is None
+            and private._len_torch_dispatch_stack() == 0
+            and private._get_tracing_state() is None
+        )
     return True
 
 

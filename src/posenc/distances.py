@@ -34,6 +34,12 @@ def between(
         >>> between(np.asarray([2]), np.asarray([0, 1, 2, 3])).tolist()
         [[2, 1, 0, -1]]
     """
+    check_axes(query_positions, key_positions)
+    return relative(query_positions[..., :, None], key_positions[..., None, :])
+
+
+def check_axes(query_positions: Array, key_positions: Array) -> None:
+    """Refuse positions without an axis of tokens, and batch axes that do not fit each other."""
     _arrays.namespace(query_positions, key_positions)
     queries, keys = tuple(query_positions.shape), tuple(key_positions.shape)
     if not queries or not keys:
@@ -47,7 +53,6 @@ def between(
             "`query_positions` and `key_positions` must agree in their axes before the last one, "
             f"because these count the rows of one batch; got shapes {queries} and {keys}."
         )
-    return relative(query_positions[..., :, None], key_positions[..., None, :])
 
 
 def relative(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -134,6 +134,66 @@ def from_documents(documents: Int[Array, "*rows length"]) -> Int[Array, "*rows l
     index = xp.arange(number.shape[0], dtype=dtype, device=device)
     within = index - xp.searchsorted(number, number, side="left")
     return xp.reshape(xp.astype(within, dtype), documents.shape)
+
+
+def shard(
+    lengths: Sequence[int],
+    *,
+    rank: int,
+    ranks: int,
+    order: Literal["zigzag", "contiguous"] = "zigzag",
+    like: Array | None = None,
+) -> Int[Array, " share"]:
+    """Which tokens one process gets, when documents are spread over several along their length.
+
+    zigzag: pieces `rank` and 2 ranks - 1 - rank of the 2 ranks pieces of each document, which
+    gives every process the same work under a causal mask
+    contiguous: piece `rank` of the `ranks` pieces of each document
+
+    The rows pick tokens, labels and positions alike: `packed(lengths)[rows]` where each document
+    counts from 0. Laid end to end, the rows of all processes are a permutation; its argsort puts
+    gathered results back in order.
+
+    Args:
+        lengths: how many tokens each document has, padding included, in order: [length] for one
+            text, or for a pack that is cut without regard to its documents.
+        rank: which process, from 0.
+        ranks: how many there are.
+        order: "zigzag" or "contiguous".
+        like: an array whose library and device the result takes; NumPy without it.
+    Returns:
+        Shape (sum of lengths / ranks,), integers: rows of the pack.
+    Raises:
+        TypeError: a number is no integer.
+        ValueError: a length cannot be cut into equal pieces, `rank` is none of them, or `order`
+            is unknown.
+    Example:
+        >>> shard([4, 4], rank=0, ranks=2).tolist()
+        [0, 3, 4, 7]
+        >>> shard([8], rank=1, ranks=2, order="contiguous").tolist()
+        [4, 5, 6, 7]
+
+    Source: Megatron-LM, megatron/core/utils.py, get_batch_on_this_cp_rank.
+    """
+    _checks.integer("ranks", ranks, at_least=1)
+    _checks.integer("rank", rank, at_least=0)
+    if rank >= ranks:
+        raise ValueError(f"`rank` must be below {ranks} (`ranks`); got rank={rank}.")
+    _checks.one_of("order", order, ("zigzag", "contiguous"))
+    pieces = 2 * ranks if order == "zigzag" else ranks
+    own = (rank, pieces - 1 - rank) if order == "zigzag" else (rank,)
+    rows, start = [], 0
+    for length in lengths:
+        _checks.integer("lengths", length, at_least=0)
+        if length % pieces:
+            raise ValueError(
+                f"`lengths` must be multiples of {pieces}, because each document is cut into so "
+                f"many equal pieces; got {length}. Pad it."
+            )
+        size = length // pieces
+        rows += [start + piece * size + i for piece in own for i in range(size)]
+        start += length
+    return _integers(rows, like)
 
 
 def after_cache(cached: Int[Array, "*rows"], length: int) -> Int[Array, "*rows length"]:

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from posenc.torch.cache import Cache, copy_on_write
 
@@ -199,7 +200,9 @@ def test_a_tensor_that_died_is_nobody(cache):
     assert double.runs == 5
 
 
-@pytest.mark.parametrize("transform", ["vmap", "jit", "fake", "mode", "compile"])
+@pytest.mark.parametrize(
+    "transform", ["vmap", "make_fx", "fake", "dispatch", "function", "compile"]
+)
 def test_nothing_is_kept_while_pytorch_traces_or_transforms(cache, transform):
     double, rows = Counted(), torch.arange(8.0).reshape(2, 4)
 
@@ -208,12 +211,15 @@ def test_nothing_is_kept_while_pytorch_traces_or_transforms(cache, transform):
 
     if transform == "vmap":
         torch.testing.assert_close(torch.vmap(copied)(rows), rows * 2)
-    elif transform == "jit":
+    elif transform == "make_fx":
         torch.fx.experimental.proxy_tensor.make_fx(copied)(rows)
     elif transform == "fake":
         with torch._subclasses.FakeTensorMode() as mode:
             copied(mode.from_tensor(rows))
-    elif transform == "mode":
+    elif transform == "dispatch":
+        with FlopCounterMode(display=False):
+            copied(rows)
+    elif transform == "function":
         with torch.device("cpu"):
             copied(rows)
     else:

@@ -14,6 +14,32 @@ try:
 except ImportError as error:
     raise ImportError("posenc.torch needs PyTorch: pip install 'posenc[torch]'") from error
 
+from posenc.torch.absolute import (
+    FourierFeatures as FourierFeatures,
+    Learned as Learned,
+    LearnedAxes as LearnedAxes,
+    Nerf as Nerf,
+    Sinusoidal as Sinusoidal,
+    SinusoidalAxes as SinusoidalAxes,
+)
+from posenc.torch.bias import (
+    T5 as T5,
+    Alibi as Alibi,
+    Fire as Fire,
+    Kerple as Kerple,
+    Sandwich as Sandwich,
+    Swin as Swin,
+    SwinV2 as SwinV2,
+)
+from posenc.torch.content import (
+    Bipe as Bipe,
+    Cope as Cope,
+    Deberta as Deberta,
+    Decomposed as Decomposed,
+    Shaw as Shaw,
+    TransformerXL as TransformerXL,
+)
+from posenc.torch.encoding import module as module
 from posenc.torch.rotary import (
     AxialRotary as AxialRotary,
     MixedRotary as MixedRotary,

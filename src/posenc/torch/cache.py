@@ -59,7 +59,7 @@ class Cache:
         """
         if not _keepable(tensors):
             return make()
-        settings = (settings, *map(_queue, tensors))
+        settings = (settings, *map(_queue, tensors))  # so of as many tensors
         entries = self._kept
         for entry in entries:
             if entry.settings == settings and _all_same(entry.inputs, tensors):
@@ -154,9 +154,7 @@ def _seen(tensor: torch.Tensor) -> _Copy | _Mark:
 
 
 def _all_same(inputs: tuple[_Copy | _Mark, ...], tensors: Tensors) -> bool:
-    return len(inputs) == len(tensors) and all(
-        one.same(other) for one, other in zip(inputs, tensors, strict=True)
-    )
+    return all(one.same(other) for one, other in zip(inputs, tensors, strict=True))
 
 
 def _keepable(tensors: Tensors) -> bool:

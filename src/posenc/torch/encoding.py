@@ -35,6 +35,7 @@ class Encoding(torch.nn.Module):
         super().__init_subclass__(**options)
         if "kind" in cls.__dict__:
             cls.__signature__ = _signature(cls)  # pyright: ignore[reportAttributeAccessIssue]
+            _MODULES[cls.kind] = cls
 
     def __init__(self, *, device: Any = None, dtype: Any = None, **fields: Any) -> None:
         super().__init__()
@@ -86,6 +87,32 @@ def fields(spec: Any) -> dict[str, Any]:
         32
     """
     return {f.name: getattr(spec, f.name) for f in dataclasses.fields(spec) if f.init}
+
+
+_MODULES: dict[type, type[Encoding]] = {}
+
+
+def module(spec: Any, **options: Any) -> Encoding:
+    """The module of any encoding.
+
+    Args:
+        spec: an encoding of posenc.
+        options: those of the module: `device` and `dtype` of its parameters, `length_axis` ...
+    Returns:
+        A module of the same name as the spec.
+    Raises:
+        TypeError: `spec` is no encoding, or the module has no such option.
+    Example:
+        >>> import posenc, posenc.torch
+        >>> module(posenc.T5(heads=2)).table.shape
+        torch.Size([32, 2])
+    """
+    if type(spec) not in _MODULES:
+        raise TypeError(
+            "`spec` must be an encoding of posenc, for example posenc.Rotary(dim=128); "
+            f"got {type(spec).__name__}."
+        )
+    return _MODULES[type(spec)](**fields(spec), **options)
 
 
 def plain(*tensors: Any) -> bool:

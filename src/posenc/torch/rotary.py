@@ -10,7 +10,7 @@ from torch import Tensor
 
 import posenc
 from posenc import _checks, kernels, rotary
-from posenc.torch import turning
+from posenc.torch import shards, turning
 from posenc.torch.cache import Cache
 from posenc.torch.encoding import Encoding, plain
 
@@ -65,7 +65,8 @@ class Turning(Encoding):
             TypeError: a tensor has the wrong kind of numbers.
             ValueError: shapes do not fit.
         """
-        if key_positions is not None or (q.ndim, q.dtype) != (k.ndim, k.dtype):
+        alike = (q.ndim, q.dtype) == (k.ndim, k.dtype) and not shards.distributed(q, k, positions)
+        if key_positions is not None or not alike:
             keys_at = positions if key_positions is None else key_positions
             return self.rotate(q, positions, **options), self.rotate(k, keys_at, **options)
         self._has_features(k)
@@ -97,6 +98,8 @@ class Turning(Encoding):
             TypeError: a tensor has the wrong kind of numbers.
             ValueError: shapes do not fit.
         """
+        if shards.distributed(x, positions):
+            return shards.rotate(self, x, positions, inverse=inverse, out=out, options=options)
         return self._turned(x, *self._table(x, positions, inverse, options), out)
 
     def rotate_(
@@ -116,6 +119,8 @@ class Turning(Encoding):
             ValueError: shapes do not fit.
             RuntimeError: `x` is a leaf that wants a gradient.
         """
+        if shards.distributed(x, positions):
+            return shards.rotate_(self, x, positions, inverse=inverse, options=options)
         return self._turned_(x, *self._table(x, positions, inverse, options))
 
     def table(self, positions: Tensor, **options: Any) -> tuple[Tensor, Tensor]:
@@ -231,8 +236,10 @@ class Rotary(Scaled):
         self, positions: Tensor, dtype: torch.dtype, options: dict[str, Any]
     ) -> tuple[Tensor, Tensor]:
         whole = not (positions.is_floating_point() or positions.is_complex())
-        fused = self.precision == "exact" and dtype == torch.float32 and kernels.available()
-        if not (fused and whole and positions.dtype != torch.bool and plain(positions)):
+        exact = (
+            self.precision == "exact" and dtype == torch.float32 and positions.dtype != torch.bool
+        )
+        if not (whole and exact and plain(positions) and kernels.available()):
             return super()._make(positions, dtype, options)
         frequencies = self.spec.frequencies_for(positions, **options)
         parts = kernels.cos_sin(positions.numpy(), frequencies, factor=self._factor)

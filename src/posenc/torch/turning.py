@@ -14,7 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from posenc import _checks, kernels, rotary
+from posenc import _arrays, _checks, kernels, rotary
+from posenc.torch import onnx
 from posenc.torch.encoding import plain
 
 
@@ -52,6 +53,8 @@ def rotate(
         return _turn(x, cos, sin, layout == "interleaved")
     if way == "operator":
         return torch.ops.posenc.turn(x, cos, sin, layout == "interleaved")
+    if onnx.fits(x, cos):
+        return onnx.rotate(x, cos, sin, layout=layout)
     return rotary.turned(x, cos, sin, layout=layout)
 
 
@@ -111,12 +114,16 @@ def _way(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> str:
         _checks.pairs_fit(x, cos, sin)
         # A compiled program runs beside posenc; an exported one must run without it.
         compiling = torch.compiler.is_compiling() and not torch.compiler.is_exporting()
-        fused = compiling and x.device.type == "cpu" and x.dtype in _dtypes()
+        fused = compiling and x.device.type == "cpu" and _fusable(x.dtype)
         return "operator" if fused and not _trained(cos, sin) else "formula"
     _fitting(x.dtype, x.shape, cos.shape, sin.shape)
     if not _fits(x) or _trained(cos, sin):
         return "formula"
-    return "operator" if x.requires_grad and torch.is_grad_enabled() else "loop"
+    # Batched is what torch.autograd.grad(..., is_grads_batched=True) sends back through the graph.
+    private: Any = torch._C
+    wanted = x.requires_grad and torch.is_grad_enabled()
+    batched = private._functorch.is_legacy_batchedtensor(x)
+    return "operator" if wanted or batched else "loop"
 
 
 def _trained(cos: Tensor, sin: Tensor) -> bool:
@@ -138,6 +145,11 @@ def _fits(x: Tensor) -> bool:
         and torch.autograd.forward_ad._current_level < 0
         and not x.is_neg()
     )
+
+
+@_arrays.not_traced
+def _fusable(dtype: torch.dtype) -> bool:
+    return dtype in _dtypes()
 
 
 @lru_cache(maxsize=1)
