@@ -35,7 +35,9 @@ models: .venv/dev  ## compare with every model type of transformers and write do
 	$(BIN)/python tools/model_defaults.py
 	PYTHONPATH=tests $(BIN)/python -W ignore -m oracles
 
-bench: .venv/dev  ## time the formulas against copying the same bytes
+bench: .venv/dev  ## measure speed and exactness beside others, and write docs/benchmarks.md
+	@mkdir -p build
+	$(BIN)/posenc bench -o docs/benchmarks.md -o docs/images/benchmarks.svg -o build/benchmarks.json
 	$(BIN)/python -m pytest benchmarks --benchmark-enable --benchmark-only --benchmark-columns=median,iqr,rounds
 
 format: .venv/dev  ## format the code

@@ -68,3 +68,19 @@ def framework(request):
 
             stack.enter_context(jax.enable_x64(name == "jax64"))
         yield Framework(name, xp, 1.2e-7 if name == "jax" else 6e-8)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A benchmark so small that nobody waits for it: no long texts, nobody who compiles."""
+    from posenc.bench import cases, contestants
+
+    def every():
+        for operation in ("turn", "gradient", "step", "numpy"):
+            yield cases.Case(operation=operation, length=2, dtype="float32", layout="half")
+        for operation in ("table", "alibi", "t5"):
+            yield cases.Case(operation=operation, length=2)
+
+    quickly = [kind for kind in contestants._ALL if kind.name != "transformers compiled"]
+    monkeypatch.setattr(contestants, "_ALL", tuple(quickly))
+    monkeypatch.setattr(cases, "full", every)

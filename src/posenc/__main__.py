@@ -243,6 +243,45 @@ def explore(
     explorer.serve(port=port)
 
 
+@app.command(epilog="Example: posenc bench --quick --only bfloat16")
+def bench(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only the most important, in about a minute.")
+    ] = False,
+    only: Annotated[
+        str | None,
+        typer.Option("--only", metavar="WORDS", help="Cases with these words: turn half 4096, ..."),
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option("--threads", metavar="N", help="Use so many threads.")
+    ] = None,
+    output: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--output", "-o", help="Also write .md, .txt, .json, .png, .svg or .pdf; repeatable."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure how fast and how exact posenc is here, beside the other libraries installed.
+
+    All of it takes some minutes, and wants a machine at rest. Ctrl-C ends it with what was measured
+    until then, and exit status 130.
+    """
+    from rich.console import Console
+
+    from posenc import bench
+
+    settings = bench.Settings(quick=quick, only=only, threads=threads)
+    bench.check_files(settings, output or ())
+    with Console(stderr=True).status("measuring ...") as shown:
+        result = bench.run(settings, progress=lambda words: shown.update(f"{words} ..."))
+    for file in bench.write(result, output or ()):
+        print(f"wrote {file}", file=sys.stderr)
+    print(_json(result.to_data()) if as_json else bench.text(result))
+    raise typer.Exit(0 if result.complete else 130)
+
+
 def main() -> None:
     """Run the command; bad input gives one line on standard error and exit status 2."""
     status = None

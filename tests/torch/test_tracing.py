@@ -11,7 +11,6 @@ from torch.autograd import forward_ad
 from torch.utils.checkpoint import checkpoint
 
 import posenc
-import posenc.torch
 from posenc.torch import AxialRotary, MixedRotary, MRotary, Rotary, XPos, rotary, turning
 
 HEADS, DIM = 4, 16
