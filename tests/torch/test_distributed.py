@@ -204,6 +204,7 @@ def length_before_heads(mesh):
                 got = rope.rotate(spread(x, mesh, [Shard(x.ndim + axis)]), positions, **options)
                 want = rope.rotate(x, positions, **options)
                 same(got.full_tensor(), want)
+                assert got.is_contiguous() == got.to_local().is_contiguous()
 
 
 def positions_of_every_axis(mesh):

@@ -91,6 +91,8 @@ def check(model, program, positions, dtype):
         for one, other in zip(got, want, strict=True):
             error = np.abs(one.astype(np.float32) - other.float().numpy()).max()
             assert error <= TOLERANCE[dtype], error
+            if dtype != torch.float32:  # turned in float32: few are rounded to the other side
+                assert np.mean(one.astype(np.float32) != other.float().numpy()) < 0.02
 
 
 slow = pytest.mark.slow

@@ -248,9 +248,9 @@ def test_in_a_dataloader_worker():
     want = [
         rotary.turned(numbers(4, 900, 64, seed=i), *table(900, 32), layout="half") for i in range(4)
     ]
-    rotate(numbers(4, 900, 64), *table(900, 32), layout="half")  # threads exist before the fork
+    rotate(numbers(4, 900, 64), *table(900, 32), layout="half")
     loader = torch.utils.data.DataLoader(
-        Turned(), batch_size=None, num_workers=2, multiprocessing_context="fork"
+        Turned(), batch_size=None, num_workers=2, multiprocessing_context="spawn"
     )
     for got, wanted in zip(loader, want, strict=True):
         same(got, wanted)
