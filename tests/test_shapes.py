@@ -10,12 +10,19 @@ import pytest
 CHECKER = "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
 
 
+# Numba cannot compile what the checker wraps, so the formulas run in place of the fused loops.
+WITHOUT_NUMBA = (
+    "import sys, pytest; sys.modules['numba'] = None; sys.exit(pytest.main(sys.argv[1:]))"
+)
+
+
 @pytest.mark.slow
 def test_examples_keep_to_the_shapes_of_their_signatures():
     root = Path(__file__).parent.parent
     run = subprocess.run(
         [
-            *(sys.executable, "-m", "pytest", "--quiet", "--no-header", "-p", "no:cacheprovider"),
+            *(sys.executable, "-c", WITHOUT_NUMBA, "--quiet", "--no-header"),
+            *("-p", "no:cacheprovider", f"--ignore={root / 'src' / 'posenc' / 'kernels'}"),
             f"--jaxtyping-packages=posenc,{CHECKER}",
             str(root / "src"),
         ],

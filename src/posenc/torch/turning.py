@@ -216,7 +216,12 @@ def _overlap(x: Tensor, out: Tensor) -> bool:
     return x.numel() > 0 and max(starts) < min(ends)
 
 
-@torch.library.custom_op("posenc::turn", mutates_args=(), device_types="cpu")
+@torch.library.custom_op(
+    "posenc::turn",
+    mutates_args=(),
+    device_types="cpu",
+    schema="(Tensor x, Tensor cos, Tensor sin, bool interleaved) -> Tensor",
+)
 def _operator(x: Tensor, cos: Tensor, sin: Tensor, interleaved: bool) -> Tensor:
     """Out of place, for autograd and torch.compile."""
     if _fits(x):

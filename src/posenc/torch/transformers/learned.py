@@ -33,6 +33,8 @@ class Positions(torch.nn.Embedding):
         self, encoding: Learned, weight: torch.Tensor, padding_idx: int | None = None
     ) -> None:
         super().__init__(*weight.shape, padding_idx=padding_idx, _weight=weight)
+        if isinstance(weight, torch.nn.Parameter):
+            self.weight = weight  # the very one that an optimizer has
         self.spec = encoding
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from posenc import spec
+from posenc import _checks, spec
 from posenc.inspector import Use
 from posenc.rotary import Precision
 from posenc.torch.transformers import rules, turns
@@ -51,6 +51,7 @@ def replace(
     """
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"`model` must be a model of transformers; got {type(model).__name__}.")
+    _checks.one_of("precision", precision, ("exact", "float32"))
     groups = proved(model)
     found = [table for group in groups for table in group.tables]
     changed = dict(zip(map(id, found), rules.scaled(found, scaling), strict=True))

@@ -39,6 +39,11 @@ def scaled(found: list[Found], scaling: Any) -> list[dict[str, Use]]:
 
 def _under(rule: Rule, uses: list[Mapping[str, Use]]) -> list[dict[str, Use]]:
     """All these under one rule, as `posenc inspect --scaling` would have it."""
+    if not isinstance(rule, Scaling | str | None):
+        raise TypeError(
+            "`scaling` must be a rule such as posenc.Linear(factor=4.0), a text such as "
+            f"'yarn:factor=4', or None; got {rule!r}."
+        )
     if not isinstance(rule, str):
         rule = "none" if rule is None else spec.to_json(rule)
     parts = tuple(Part(name="", model_type="", uses=tuple(part.values())) for part in uses)

@@ -13,11 +13,14 @@ import torch
 from posenc import DynamicNTK, LongRope, MRotary
 from posenc.inspector import Use
 from posenc.rotary import Precision
+from posenc.torch.cache import Cache
 from posenc.torch.transformers import forms
 from posenc.torch.transformers.forms import Form
 
 NEAR = (0, 1, 2, 7, 63)
 """Positions at which tables are compared, beside the last one that the model is meant for."""
+
+_TABLES = Cache(entries=8, size=128 << 20)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,28 +78,50 @@ class Table(torch.nn.Module):
     ) -> Any:
         """The table of these positions; `x` gives device and dtype only."""
         use = self.uses[layer_type or ""]
+        positions = position_ids.to(x.device)
         dtype = torch.promote_types(x.dtype, torch.float32)
-        cos, sin = pairs(use, position_ids.to(x.device), self.precision, dtype)
-        if self.rounded and self.form.spread != "complex":
-            cos, sin = cos.to(x.dtype), sin.to(x.dtype)
-        return self.form.give(cos, sin)
+        length = length_of(use, positions)
+
+        def make() -> tuple[torch.Tensor, ...]:
+            cos, sin = pairs(use, positions, length, self.precision, dtype)
+            if self.rounded and self.form.spread != "complex":
+                cos, sin = cos.to(x.dtype), sin.to(x.dtype)
+            given = self.form.give(cos, sin)
+            return given if isinstance(given, tuple) else (given,)
+
+        settings = (use.encoding, length, self.precision, self.form, self.rounded, x.dtype)
+        given = _TABLES.get(settings, (positions,), make)
+        return given[0] if self.form.spread == "complex" else given
 
     def extra_repr(self) -> str:
         """The encodings, for print(model)."""
         return ", ".join(repr(use.encoding) for use in self.uses.values())
 
 
+def length_of(use: Use, positions: torch.Tensor) -> int | None:
+    """The last position and 1 more, for rules that look at the length."""
+    rotary = use.encoding.rotary if isinstance(use.encoding, MRotary) else use.encoding
+    if not isinstance(rotary.scaling, DynamicNTK | LongRope):
+        return None
+    return int(positions.max()) + 1 if positions.numel() else 0
+
+
 def pairs(
-    use: Use, positions: torch.Tensor, precision: Precision, dtype: torch.dtype
+    use: Use,
+    positions: torch.Tensor,
+    length: int | None,
+    precision: Precision,
+    dtype: torch.dtype,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Cosine and sine of each pair at position_ids of shape (batch, tokens), or one for each axis.
 
-    Rules that look at the length are told the last position of this call, plus 1.
+    Example:
+        >>> from posenc import Rotary
+        >>> ids = torch.arange(6).reshape(2, 3)
+        >>> use = Use(kind="rotary", place="queries and keys", encoding=Rotary(dim=8))
+        >>> pairs(use, ids, None, "exact", torch.float32)[0].shape
+        torch.Size([2, 3, 4])
     """
-    rotary = use.encoding.rotary if isinstance(use.encoding, MRotary) else use.encoding
-    length = None
-    if isinstance(rotary.scaling, DynamicNTK | LongRope):
-        length = int(positions.max()) + 1 if positions.numel() else 0
     if isinstance(use.encoding, MRotary):
         axes = len(use.encoding.sections)
         if positions.ndim == 2:
@@ -190,7 +215,8 @@ def _apart(own: torch.nn.Module, kind: str, use: Use, form: Form) -> float | Non
         x = torch.zeros(1, len(places), 8, device=device)
         with torch.no_grad():
             theirs = own(x, ids.to(device), *([kind] if kind else []))
-            ours = form.give(*pairs(use, ids.to(device), "float32", torch.float32))
+            length = length_of(use, ids)
+            ours = form.give(*pairs(use, ids.to(device), length, "float32", torch.float32))
         apart = forms.distance(ours, theirs)
         if apart is None:
             return None
@@ -204,7 +230,8 @@ def _places(use: Use) -> list[list[int]]:
     """Positions to ask for, one call after the other; the last of each matters to some rules."""
     last = (use.length or 4096) - 1
     ends = {last} | ({use.original_length - 1} if use.original_length else set())
-    return [[*(p for p in NEAR if p < end), end] for end in sorted(ends)]
+    first = [0]  # which lets a module forget the longest text that it was asked for before
+    return [first, *([*(p for p in NEAR if p < end), end] for end in sorted(ends))]
 
 
 def _refusal(name: str, module: torch.nn.Module, why: str) -> str:
