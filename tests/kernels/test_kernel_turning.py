@@ -62,7 +62,7 @@ class TestEqualsFormula:
         np.testing.assert_array_equal(x, got)
 
     @pytest.mark.parametrize("layout", LAYOUTS)
-    @pytest.mark.parametrize("tokens", [63, 64, 65, 129])
+    @pytest.mark.parametrize("tokens", [63, 64, 65, 129, 1023, 1024, 1025])
     def test_around_a_tile(self, tokens, layout):
         x, (cos, sin) = numbers((2, 3, tokens, 10), "float32"), angles((2, 1, tokens, 4))
         got = kernels.rotate(x, cos, sin, layout=layout)

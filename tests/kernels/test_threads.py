@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -26,12 +27,14 @@ def test_every_item_once(items, count):
 
 
 def test_an_error_arrives_after_all_have_stopped():
-    stopped = threading.Event()
+    started, stopped = threading.Event(), threading.Event()
 
     def work(start, stop):
         if start == 0:
+            assert started.wait(10)
             raise KeyError("first")
-        stopped.wait(0.05)
+        started.set()
+        time.sleep(0.05)
         stopped.set()
 
     with pytest.raises(KeyError, match="first"):

@@ -124,7 +124,17 @@ def cos_sin(
 
 def turns(frequencies: Sequence[float]) -> np.ndarray:
     """How far each pair turns in one position, in 2^-64 turns, as `tables.cos_sin` takes them."""
-    return np.asarray(angles.fixed_point(frequencies), dtype=np.uint64)
+    global _latest
+    if _latest[0] is not frequencies:
+        whole = np.asarray(angles.fixed_point(frequencies), dtype=np.uint64)
+        if not isinstance(frequencies, tuple):
+            return whole
+        _latest = (frequencies, whole)
+    return _latest[1]
+
+
+# By identity: two tuples may be equal as floats and differ in the digits that `Frequency` adds.
+_latest: tuple[Sequence[float], np.ndarray] = ((), np.empty(0, dtype=np.uint64))
 
 
 def _check(x: np.ndarray, out: np.ndarray) -> Any:

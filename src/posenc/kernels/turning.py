@@ -17,7 +17,10 @@ from numba import carray, njit  # pyright: ignore[reportPrivateImportUsage]
 from posenc.kernels import threads as _threads
 from posenc.kernels.floats import at, load, store
 
-_TILE = 64  # positions: 64 x (64 cosines and 64 sines) x 4 bytes fill a 32 KiB cache
+# Positions turned for all heads before the next: cosines and sines of 1,024 stay in the second
+# cache, and every head is read in long pieces. Fewer where threads would get none.
+_LARGEST_TILE = 1024
+_SMALLEST_TILE = 64
 _NUMBERS_A_THREAD = 1 << 16  # waking a thread costs as much as turning some 50,000 numbers
 
 
@@ -31,8 +34,8 @@ class Plan(NamedTuple):
 
     walk: np.ndarray
     starts: np.ndarray
-    items: int
-    """Tiles of positions, of all walks."""
+    length: int
+    """How many positions the first axis of a walk has."""
     tokens: int
 
 
@@ -66,8 +69,7 @@ def plan(
         if i not in chosen:
             along = np.arange(size)[:, None] * np.asarray(step)
             starts = (starts[:, None] + along).reshape(-1, 3)
-    items = -(-walk[0][0] // _TILE) * len(starts)
-    return Plan(np.asarray(walk, dtype=np.int64), starts, items, math.prod(shape))
+    return Plan(np.asarray(walk, dtype=np.int64), starts, walk[0][0], math.prod(shape))
 
 
 def _longest(axes: list[tuple[int, ...]], *, moving: bool) -> int | None:
@@ -106,14 +108,17 @@ def turn(
         interleaved: whether features 2k and 2k + 1 are a pair, else k and k + half.
         threads: how many may work at it.
     """
-    walk, starts, items, tokens = order
+    walk, starts, length, tokens = order
     threads = min(threads, 1 + tokens * dim // _NUMBERS_A_THREAD)
+    share = length * len(starts) // (2 * threads)
+    tile = min(max(share, _SMALLEST_TILE), _LARGEST_TILE)
+    items = -(-length // tile) * len(starts)
     if threads == 1:
-        _turn(x, out, cos, sin, walk, starts, like, dim, half, interleaved, 0, items)
+        _turn(x, out, cos, sin, walk, starts, like, dim, half, interleaved, tile, 0, items)
         return
 
     def work(first: int, last: int) -> None:
-        _turn(x, out, cos, sin, walk, starts, like, dim, half, interleaved, first, last)
+        _turn(x, out, cos, sin, walk, starts, like, dim, half, interleaved, tile, first, last)
 
     _threads.split(work, items, threads=threads)
 
@@ -155,15 +160,15 @@ def _token(x, out, c, s, dim, half, interleaved, in_place):
 
 
 @njit(nogil=True, cache=True)
-def _turn(x, out, cos, sin, walk, starts, like, dim, half, interleaved, first, last):
+def _turn(x, out, cos, sin, walk, starts, like, dim, half, interleaved, tile, first, last):
     length, x_step, out_step, table_step = walk[0]
     heads, x_head, out_head, _ = walk[1]
-    tiles = -(-length // _TILE)
+    tiles = -(-length // tile)
     one = load(like)  # of the kind of cosines
     for item in range(first, last):
         x_start, out_start, table_start = starts[item // tiles]
-        begin = item % tiles * _TILE
-        end = min(begin + _TILE, length)
+        begin = item % tiles * tile
+        end = min(begin + tile, length)
         # In (batch, length, heads, dim) heads lie side by side in memory, so they come first.
         inner, outer = (heads, end - begin) if x_head < x_step else (end - begin, heads)
         for i in range(outer):
