@@ -159,13 +159,24 @@ def _all_same(inputs: tuple[_Copy | _Mark, ...], tensors: Tensors) -> bool:
 
 def _keepable(tensors: Tensors) -> bool:
     """Whether a result can be kept: no trace, no transformation, no gradient, changes show."""
-    return at_work(*tensors) and not any(
-        (tensor.requires_grad and torch.is_grad_enabled())
-        # Inference tensors do not count their changes.
-        or (not tensor.is_cpu and (isinstance(tensor, torch.nn.Parameter) or tensor.is_inference()))
+    if not at_work(*tensors):
+        return False
+    grad = torch.is_grad_enabled()
+    for tensor in tensors:
+        if grad and tensor.requires_grad:
+            return False
+        if not tensor.is_cpu and _unseen(tensor):
+            return False
+    return True
+
+
+def _unseen(tensor: torch.Tensor) -> bool:
+    """Whether a tensor of another device could change without being noticed."""
+    return (
+        isinstance(tensor, torch.nn.Parameter)
+        or tensor.is_inference()  # does not count its changes
         # A captured graph is to compute again at each replay, from what then stands in memory.
         or (tensor.is_cuda and torch.cuda.is_current_stream_capturing())
-        for tensor in tensors
     )
 
 
@@ -173,14 +184,19 @@ def at_work(*tensors: Any) -> bool:
     """Whether PyTorch computes with these tensors now: no trace, transformation or stand-in."""
     if torch.compiler.is_compiling():
         return False
-    private: Any = torch._C
+    for tensor in tensors:  # a loop: asked for each token of each layer, `all(...)` shows
+        if type(tensor) not in _OWN:
+            return False
     return (
-        all(type(tensor) in (torch.Tensor, torch.nn.Parameter) for tensor in tensors)
-        and private._get_tracing_state() is None
-        and private._functorch.maybe_current_level() is None
-        and private._len_torch_dispatch_stack() == 0
-        and private._len_torch_function_stack() == 0
+        _private._get_tracing_state() is None
+        and _private._functorch.maybe_current_level() is None
+        and _private._len_torch_dispatch_stack() == 0
+        and _private._len_torch_function_stack() == 0
     )
+
+
+_OWN = frozenset((torch.Tensor, torch.nn.Parameter))
+_private: Any = torch._C
 
 
 def _queue(tensor: torch.Tensor) -> Any:

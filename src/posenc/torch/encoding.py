@@ -121,6 +121,9 @@ def plain(*tensors: Any) -> bool:
     Not while PyTorch traces, exports or transforms, nor for its stand-ins and subclasses (fake,
     functional, distributed tensors): those take the formulas, which they can follow.
     """
-    return at_work(*tensors) and all(
-        tensor.is_cpu and tensor.layout == torch.strided for tensor in tensors
-    )
+    if not at_work(*tensors):
+        return False
+    for tensor in tensors:  # noqa: SIM110 (asked for each token of each layer)
+        if not tensor.is_cpu or tensor.layout is not torch.strided:
+            return False
+    return True
