@@ -13,6 +13,19 @@ from posenc import kernels
 from posenc.kernels import threads
 
 
+@pytest.fixture(params=["openmp", "python"])
+def pool(request, monkeypatch):
+    """PyTorch's own threads, and those of Python where there are no such."""
+    import torch  # noqa: F401
+
+    if request.param == "python":
+        monkeypatch.setattr(threads, "_openmp", lambda: None)
+    elif threads._openmp() is None:
+        pytest.skip("this PyTorch brings another OpenMP than GNU's")
+    return request.param
+
+
+@pytest.mark.usefixtures("pool")
 @pytest.mark.parametrize("count", [1, 2, 3, 8])
 @pytest.mark.parametrize("items", [0, 1, 2, 7, 8, 9])
 def test_every_item_once(items, count):
@@ -26,6 +39,7 @@ def test_every_item_once(items, count):
     assert sorted(seen) == list(range(items))
 
 
+@pytest.mark.usefixtures("pool")
 def test_an_error_arrives_after_all_have_stopped():
     started, stopped = threading.Event(), threading.Event()
 
@@ -42,6 +56,7 @@ def test_an_error_arrives_after_all_have_stopped():
     assert stopped.is_set()
 
 
+@pytest.mark.usefixtures("pool")
 def test_an_error_of_another_thread_arrives():
     def work(start, stop):
         if start:
@@ -76,6 +91,7 @@ def turned(seed):
     return kernels.rotate(x, cos, sin, layout="half")
 
 
+@pytest.mark.usefixtures("pool")
 def test_from_many_threads_at_once(monkeypatch):
     monkeypatch.setattr(threads, "count", lambda: 3)
     want = [turned(seed) for seed in range(8)]
@@ -94,7 +110,8 @@ def test_from_many_threads_at_once(monkeypatch):
 
 
 AFTER_FORK = """
-import os, numpy as np
+import os, sys, numpy as np
+if "torch" in sys.argv: import torch
 from posenc import kernels
 from posenc.kernels import threads
 threads.count = lambda: 2
@@ -110,9 +127,10 @@ print("right")
 """
 
 
-def test_after_a_fork():
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_after_a_fork(library):
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", AFTER_FORK],
+        [sys.executable, "-W", "ignore", "-c", AFTER_FORK, library],
         capture_output=True,
         text=True,
         timeout=60,

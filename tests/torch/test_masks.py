@@ -12,7 +12,7 @@ DTYPES = (None, torch.bfloat16, torch.float16, torch.float32)
 
 def tokens(data, *batch):
     values = st.integers(-(2**31) + 1, 2**31 - 1) | st.integers(0, 200)
-    count = data.draw(st.integers(0, 5))
+    count = data.draw(st.integers(0, 5) | st.integers(12, 18))
     rows = data.draw(st.lists(values, min_size=count, max_size=count))
     return torch.tensor(rows, dtype=torch.int64).expand(*batch, count)
 
@@ -88,9 +88,17 @@ def test_the_loops_are_what_runs(monkeypatch):
     calls = []
     monkeypatch.setattr(biases, "alibi", lambda *rest, **options: calls.append("alibi"))
     monkeypatch.setattr(biases, "by_distance", lambda *rest, **options: calls.append("t5"))
+    far = T5(heads=2).edges[-1]
     masks.alibi_mask(Alibi(heads=2), torch.arange(3), torch.arange(3), None)
-    masks.t5_mask(T5(heads=2), torch.arange(3), torch.arange(3), torch.ones(32, 2), None)
-    assert calls == ["alibi", "t5"]
+    for keys in far - 1, far, far + 1:  # from `far` on a value for each distance is worth while
+        masks.t5_mask(T5(heads=2), torch.arange(1), torch.arange(keys), torch.ones(32, 2), None)
+    assert calls == ["alibi", "t5", "t5"]
+
+
+def test_a_far_last_bucket_costs_no_memory():
+    spec, table = T5(heads=2, max_distance=2**40), torch.randn(32, 2)
+    got = masks.t5_mask(spec, torch.arange(3), torch.arange(3), table, None)
+    assert torch.equal(got, spec.bias(torch.arange(3), torch.arange(3), table=table))
 
 
 @pytest.mark.parametrize(

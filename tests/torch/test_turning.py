@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, strategies as st
 
 from posenc import kernels, rotary
-from posenc.torch import rotate, rotate_, turning
+from posenc.torch import loops, rotate, rotate_
 
 LAYOUTS = ("half", "interleaved")
 DTYPES = (torch.bfloat16, torch.float16, torch.float32, torch.float64)
@@ -70,7 +70,7 @@ class TestEqualsFormula:
         same(wide[..., 17:], before[..., 17:])
 
     def test_without_numba(self, layout, dtype, monkeypatch):
-        monkeypatch.setattr(turning, "_dtypes", dict)
+        monkeypatch.setattr(loops, "kinds", dict)
         x, (cos, sin) = numbers(2, 3, 5, 10, dtype=dtype), table(5, 4, dtype=dtype)
         want = rotary.turned(x, cos, sin, layout=layout)
         same(rotate(x, cos, sin, layout=layout), want)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 from posenc import rotary
 from posenc.bench.measure import Call
 
 
-class Contestant:
+class Contestant(ABC):
     """One way to turn queries and keys, for a head of `dim` features.
 
     A model computes `table` once for all its layers, and each layer calls `turn`.
@@ -38,9 +39,9 @@ class Contestant:
         """What to compute once for all layers, of positions one after another."""
         return self.rope.table(positions)
 
+    @abstractmethod
     def turn(self, q: Any, k: Any, table: Any) -> Any:
         """Turned queries and keys."""
-        raise NotImplementedError
 
     def gradient(self, q: Any, k: Any, table: Any) -> Call:
         """The backward pass, ready to be called again and again."""

@@ -9,6 +9,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from posenc.kernels import threads
+
 PACKAGES = (
     "posenc",
     "torch",
@@ -28,7 +30,7 @@ def machine() -> dict[str, Any]:
 
     return {
         "processor": _processor(),
-        "cores": _cores(),
+        "cores": threads.cores(),
         "threads": torch.get_num_threads(),
         "memory": _memory(),
         "load": _load(),
@@ -57,12 +59,6 @@ def _processor() -> str:
         lines = []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or "unknown"
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _memory() -> int | None:

@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 
 import torch
 
-from posenc.torch.cache import at_work
-
 
 class Encoding(torch.nn.Module):
     """An encoding of posenc as a PyTorch module, constructed from the spec's own arguments.
@@ -113,17 +111,3 @@ def module(spec: Any, **options: Any) -> Encoding:
             f"got {type(spec).__name__}."
         )
     return _MODULES[type(spec)](**fields(spec), **options)
-
-
-def plain(*tensors: Any) -> bool:
-    """Whether these are CPU tensors whose memory may be read and written now, past PyTorch.
-
-    Not while PyTorch traces, exports or transforms, nor for its stand-ins and subclasses (fake,
-    functional, distributed tensors): those take the formulas, which they can follow.
-    """
-    if not at_work(*tensors):
-        return False
-    for tensor in tensors:  # noqa: SIM110 (asked for each token of each layer)
-        if not tensor.is_cpu or tensor.layout is not torch.strided:
-            return False
-    return True

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor
 
-from posenc import _checks, alibi, attention, distances, kernels, t5
-from posenc.torch.encoding import plain
+from posenc import _checks, alibi, attention, distances, t5
+from posenc.torch.loops import kinds, plain
 
 
 def alibi_mask(
@@ -21,7 +19,7 @@ def alibi_mask(
         >>> alibi_mask(alibi.Alibi(heads=1), torch.tensor([2]), torch.arange(3), None)[0, 0]
         tensor([-0.0078, -0.0039,  0.0000])
     """
-    like = _kind(dtype or torch.float32) if plain(queries, keys) else None
+    like = kinds().get(dtype or torch.float32) if plain(queries, keys) else None
     if like is None or dtype == torch.float64:
         return spec.bias(queries, keys, dtype=dtype)
     from posenc.kernels import biases
@@ -49,13 +47,15 @@ def t5_mask(
         >>> t5_mask(t5.T5(heads=1), torch.tensor([2]), torch.arange(3), table, None)[0, 0]
         tensor([2., 1., 0.])
     """
-    like = _kind(dtype or torch.float32) if plain(queries, keys, table) else None
-    if like is None or (table.requires_grad and torch.is_grad_enabled()):
+    like = kinds().get(dtype or torch.float32) if plain(queries, keys, table) else None
+    far = spec.edges[-1]  # all that is further shares a bucket
+    trained = table.requires_grad and torch.is_grad_enabled()
+    # Values for all distances up to there are no help if they are more than the mask has.
+    if like is None or trained or far > queries.shape[-1:].numel() * keys.shape[-1:].numel():
         return spec.bias(queries, keys, table=table, dtype=dtype)
     from posenc.kernels import biases
 
     attention.check_weight("table", table, spec.weights["table"], like=queries)
-    far = spec.edges[-1]  # all that is further shares a bucket
     distance = torch.arange(-far, far + 1)
     bucket = t5.bucket(distance, spec.edges, bidirectional=spec.bidirectional)
     mask_dtype = dtype or torch.float32
@@ -73,16 +73,6 @@ def t5_mask(
 
 
 _INTEGERS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
-
-
-def _kind(dtype: torch.dtype) -> Any:
-    """As what a loop writes numbers of this dtype; None where it cannot."""
-    if not kernels.available():
-        return None
-    from posenc.kernels.floats import BITS, supported
-
-    name = str(dtype).removeprefix("torch.")
-    return BITS[name] if name in supported() else None
 
 
 def _rows(

@@ -12,7 +12,8 @@ import posenc
 from posenc import _checks, kernels, rotary
 from posenc.torch import shards, turning
 from posenc.torch.cache import Cache
-from posenc.torch.encoding import Encoding, plain
+from posenc.torch.encoding import Encoding
+from posenc.torch.loops import plain
 
 _TABLES = Cache(entries=8, size=128 << 20)
 """Cosines and sines of the last few calls, for all modules: the layers of a model ask alike."""

@@ -14,9 +14,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from posenc import _arrays, _checks, kernels, rotary
-from posenc.torch import onnx
-from posenc.torch.encoding import plain
+from posenc import _arrays, _checks, rotary
+from posenc.torch import loops, onnx
+from posenc.torch.loops import plain
 
 
 def rotate(
@@ -140,7 +140,7 @@ def _fitting(dtype: torch.dtype, x: torch.Size, cos: torch.Size, sin: torch.Size
 
 def _fits(x: Tensor) -> bool:
     return (
-        x.dtype in _dtypes()
+        x.dtype in loops.kinds()
         and (x.stride(-1) == 1 or x.shape[-1] == 1)
         and torch.autograd.forward_ad._current_level < 0
         and not x.is_neg()
@@ -149,17 +149,7 @@ def _fits(x: Tensor) -> bool:
 
 @_arrays.not_traced
 def _fusable(dtype: torch.dtype) -> bool:
-    return dtype in _dtypes()
-
-
-@lru_cache(maxsize=1)
-def _dtypes() -> dict[torch.dtype, Any]:
-    """What the fused loop can turn here, and as what it reads them; nothing without numba."""
-    if not kernels.available():
-        return {}
-    from posenc.kernels.floats import BITS, supported
-
-    return {getattr(torch, name): BITS[name] for name in supported()}
+    return dtype in loops.kinds()
 
 
 def _turn(x: Tensor, cos: Tensor, sin: Tensor, interleaved: bool) -> Tensor:
@@ -192,7 +182,7 @@ def _run(x: Tensor, out: Tensor, cos: Tensor, sin: Tensor, interleaved: bool) ->
         cos.data_ptr(),
         sin.data_ptr(),
         order,
-        like=_dtypes()[x.dtype],
+        like=loops.kinds()[x.dtype],
         dim=x.shape[-1],
         half=cos.shape[-1],
         interleaved=interleaved,
