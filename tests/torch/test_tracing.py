@@ -11,7 +11,7 @@ from torch.autograd import forward_ad
 from torch.utils.checkpoint import checkpoint
 
 import posenc
-from posenc.torch import AxialRotary, MixedRotary, MRotary, Rotary, XPos, rotary, turning
+from posenc.torch import AxialRotary, MixedRotary, MRotary, Rotary, XPos, loops, rotary, turning
 
 HEADS, DIM = 4, 16
 
@@ -221,7 +221,7 @@ class TestGenerated:
         from torch._inductor.utils import run_and_get_code
 
         # As on a GPU: no fused loop, and what is joined is computed where it is written.
-        monkeypatch.setattr(turning, "_dtypes", dict)
+        monkeypatch.setattr(loops, "kinds", dict)
         metrics.reset()
         q = numbers(2, HEADS, 64, DIM, dtype=dtype)
         cos, sin = Rotary(dim=2 * half).table(torch.arange(64))
