@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from conftest import numpy
-from posenc import Rotary, frequencies
+from posenc import Rotary, frequencies, spec as specs
 from posenc.by_parts import (
     Llama3,
     NTKByParts,
@@ -682,12 +682,50 @@ def test_factor_errors(make):
 @pytest.mark.parametrize("make", [DynamicNTK, NTKByParts, Llama3, Yarn])
 def test_length_errors(make):
     factor_errors(functools.partial(make, original_length=4096))
-    with pytest.raises(TypeError, match=r"original_length"):
-        make(factor=4.0)
     with pytest.raises(TypeError, match=r"`original_length` must be an integer; got 4096.0"):
         make(factor=4.0, original_length=4096.0)
     with pytest.raises(ValueError, match=r"`original_length` must be at least 1; got.*=0"):
         make(factor=4.0, original_length=0)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        DynamicNTK(factor=4.0),
+        NTKByParts(factor=4.0),
+        Llama3(factor=4.0),
+        Yarn(factor=4.0),
+        LongRope(short_factors=(1.0,) * 4, long_factors=(2.0,) * 4, factor=4.0),
+        LongRope(
+            short_factors=(1.0,) * 4, long_factors=(2.0,) * 4, factor=4.0, attention_factor=1.5
+        ),
+    ],
+)
+def test_rules_that_wait_for_a_length(rule):
+    name = type(rule).__name__
+    missing = (
+        rf"{name} needs `original_length`, because .* trained for; got None\. "
+        rf"Write {name}\(original_length=4096"
+    )
+    for length in (None, 1, 8192):
+        with pytest.raises(ValueError, match=missing):
+            scaled(rule, dim=8, length=length)
+    with pytest.raises(ValueError, match=missing):
+        Rotary(dim=8, scaling=rule)
+    assert specs.from_json(specs.to_json(rule)) == rule
+    assert specs.parse(specs.to_text(rule)) == rule
+    assert "original_length" not in specs.to_text(rule)
+    known = dataclasses.replace(rule, original_length=4096)
+    assert Rotary(dim=8, scaling=known).scaling == known
+    assert specs.parse(specs.to_text(known)) == known
+
+
+def test_the_factor_of_longrope_waits_for_a_length():
+    rule = LongRope(short_factors=(1.0,), long_factors=(2.0,), factor=4.0)
+    with pytest.raises(ValueError, match=r"LongRope needs `original_length`"):
+        _ = rule.table_factor
+    assert dataclasses.replace(rule, attention_factor=1.5).table_factor == 1.5
+    assert Yarn(factor=16.0).table_factor == pytest.approx(1.277258872224)
 
 
 def factor_errors(make):

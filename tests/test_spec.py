@@ -3,6 +3,7 @@
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
@@ -98,6 +99,50 @@ def test_errors_name_the_field():
         spec.to_data(4)
     with pytest.raises(TypeError, match=r"`dim` must be an integer"):
         spec.parse("sinusoidal:dim=four")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            "rotary:dim=8,scaling=linear(factor=0.5)",
+            r"^`scaling\.factor` must be at least 1\.0; got factor=0\.5",
+        ),
+        ("rotary:dim=8,scaling=yarn(original_length=8)", r"^`scaling`: yarn needs 'factor'"),
+        (
+            "rotary:dim=8,scaling=yarn(factor=2)",
+            r"^Yarn needs `original_length`, because .* Write Yarn\(original_length=4096",
+        ),
+        (
+            "m_rotary:sections=[2,2],rotary=rotary(dim=8,scaling=linear(factor=0.5))",
+            r"^`rotary\.scaling\.factor` must be at least 1\.0",
+        ),
+        (
+            "m_rotary:sections=[2,2],rotary=rotary(dim=8,scaling=linear(times=2))",
+            r"^`rotary\.scaling`: linear has no field 'times'",
+        ),
+        (
+            "learned_axes:lengths=[2],widths=[2],axes=[linear(factor=0)]",
+            r"^`axes\[0\]\.factor` must be at least 1\.0",
+        ),
+    ],
+)
+def test_errors_of_nested_specs_name_the_way(text, why):
+    with pytest.raises(ValueError, match=why):
+        spec.parse(text)
+    with pytest.raises(TypeError, match=r"^`scaling\.factor` must be a number; got 'four'"):
+        spec.parse("rotary:dim=8,scaling=linear(factor=four)")
+
+
+def test_numbers_of_numpy():
+    encoding = posenc.Rotary(dim=8, base=np.float64(5e5))
+    assert spec.to_text(encoding) == "rotary:dim=8,base=500000.0"
+    assert spec.parse(spec.to_text(encoding)) == spec.from_json(spec.to_json(encoding)) == encoding
+    cure = r"must be an integer; got np.int64\(8\) \(int64\)\. Write int\(\.\.\.\) around it"
+    with pytest.raises(TypeError, match=cure):
+        posenc.Rotary(dim=np.int64(8))
+    with pytest.raises(TypeError, match=r"`heads` must be an integer; got True \(bool\)\.$"):
+        posenc.Alibi(heads=True)
 
 
 @pytest.mark.parametrize("kind", sorted(spec._KINDS))

@@ -11,11 +11,15 @@ from posenc import _arrays
 LAST_POSITION = 2**31 - 1
 """Positions further out than this have no promised accuracy, so they are refused."""
 
+_PLAIN = " Write int(...) around it: settings are plain numbers, which print and save alike."
+
 
 def integer(name: str, value: Any, *, at_least: int | None = None) -> None:
     """Refuse what is no integer, and integers that are too small."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"`{name}` must be an integer; got {value!r} ({type(value).__name__}).")
+        cure = "" if isinstance(value, bool) or not hasattr(value, "__index__") else _PLAIN
+        got = f"got {value!r} ({type(value).__name__})."
+        raise TypeError(f"`{name}` must be an integer; {got}{cure}")
     if at_least is not None and value < at_least:
         raise ValueError(f"`{name}` must be at least {at_least}; got {name}={value}.")
 
@@ -65,6 +69,18 @@ def at_least(name: str, value: Any, bound: float) -> None:
     number(name, value)
     if value < bound:
         raise ValueError(f"`{name}` must be at least {bound}; got {name}={value}.")
+
+
+def trained_length(rule: Any) -> int:
+    """The `original_length` of a scaling rule; refuse to go on where nobody gave it yet."""
+    if rule.original_length is not None:
+        return rule.original_length
+    name = type(rule).__name__
+    raise ValueError(
+        f"{name} needs `original_length`, because it measures by the length that the model was "
+        f"trained for; got None. Write {name}(original_length=4096, ...) with that length; "
+        "posenc.torch.transformers.replace and posenc inspect --scaling find it in a model."
+    )
 
 
 def one_of(name: str, value: Any, choices: Iterable[Any]) -> None:

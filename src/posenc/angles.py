@@ -187,9 +187,10 @@ def _slices(positions: Array, grid: _Grid, dtype: Any) -> list[Array]:
     slices = []
     if _arrays.is_integer(positions):
         rest = xp.astype(positions, xp.int32)
-        for shift in grid.shifts:
+        for shift in grid.shifts[:-1]:
             slices.append(xp.astype(rest >> shift, dtype))
             rest = rest & ((1 << shift) - 1)
+        slices.append(xp.astype(rest, dtype))  # no shift by 0: ONNX before opset 18 has none
     else:
         rest = xp.astype(positions, dtype)
         for shift in grid.shifts[:-1]:

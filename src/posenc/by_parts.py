@@ -24,7 +24,7 @@ class NTKByParts:
 
     Args:
         factor: how many times longer the text may get.
-        original_length: the length the model was trained for.
+        original_length: the length the model was trained for; see `scaling.Scaling`.
         beta_fast: pairs that turn at least this often within it stay; beta in the paper.
         beta_slow: pairs that turn at most this often are divided by `factor`; alpha there.
     Raises:
@@ -39,7 +39,7 @@ class NTKByParts:
     """
 
     factor: float
-    original_length: int
+    original_length: int | None = None
     beta_fast: float = 32.0
     beta_slow: float = 1.0
 
@@ -47,7 +47,8 @@ class NTKByParts:
 
     def __post_init__(self) -> None:
         _checks.at_least("factor", self.factor, 1.0)
-        _checks.integer("original_length", self.original_length, at_least=1)
+        if self.original_length is not None:
+            _checks.integer("original_length", self.original_length, at_least=1)
         _in_order("beta_slow", self.beta_slow, "beta_fast", self.beta_fast)
 
     def scale(
@@ -57,7 +58,7 @@ class NTKByParts:
         return ntk_by_parts(
             frequencies,
             factor=self.factor,
-            original_length=self.original_length,
+            original_length=_checks.trained_length(self),
             beta_fast=self.beta_fast,
             beta_slow=self.beta_slow,
         )
@@ -71,7 +72,7 @@ class Llama3:
 
     Args:
         factor: how many times longer the text may get.
-        original_length: the length the model was trained for.
+        original_length: the length the model was trained for; see `scaling.Scaling`.
         low_frequency_factor: pairs that turn less often than this within it are divided by
             `factor`; low_freq_factor in configs.
         high_frequency_factor: pairs that turn more often stay. Equal to the other in Llama 4
@@ -87,7 +88,7 @@ class Llama3:
     """
 
     factor: float
-    original_length: int
+    original_length: int | None = None
     low_frequency_factor: float = 1.0
     high_frequency_factor: float = 4.0
 
@@ -95,7 +96,8 @@ class Llama3:
 
     def __post_init__(self) -> None:
         _checks.at_least("factor", self.factor, 1.0)
-        _checks.integer("original_length", self.original_length, at_least=1)
+        if self.original_length is not None:
+            _checks.integer("original_length", self.original_length, at_least=1)
         low, high = self.low_frequency_factor, self.high_frequency_factor
         _in_order("low_frequency_factor", low, "high_frequency_factor", high)
 
@@ -106,7 +108,7 @@ class Llama3:
         return ntk_by_parts(
             frequencies,
             factor=self.factor,
-            original_length=self.original_length,
+            original_length=_checks.trained_length(self),
             beta_fast=self.high_frequency_factor,
             beta_slow=self.low_frequency_factor,
         )
@@ -175,7 +177,8 @@ class Yarn:
 
     Args:
         factor: how many times longer the text may get.
-        original_length: the length the model was trained for, before YaRN.
+        original_length: the length the model was trained for, before YaRN; see
+            `scaling.Scaling`.
         beta_fast: pairs that turn at least this often within it stay.
         beta_slow: pairs that turn at most this often are divided by `factor`.
         truncate: widen low and high to whole indices; gpt-oss does not.
@@ -200,7 +203,7 @@ class Yarn:
     """
 
     factor: float
-    original_length: int
+    original_length: int | None = None
     beta_fast: float = 32.0
     beta_slow: float = 1.0
     truncate: bool = True
@@ -210,7 +213,8 @@ class Yarn:
 
     def __post_init__(self) -> None:
         _checks.at_least("factor", self.factor, 1.0)
-        _checks.integer("original_length", self.original_length, at_least=1)
+        if self.original_length is not None:
+            _checks.integer("original_length", self.original_length, at_least=1)
         _in_order("beta_slow", self.beta_slow, "beta_fast", self.beta_fast)
         _checks.boolean("truncate", self.truncate)
         if self.attention_factor is not None:
@@ -237,7 +241,7 @@ class Yarn:
         low, high = yarn_range(
             dim=dim,
             base=base,
-            original_length=self.original_length,
+            original_length=_checks.trained_length(self),
             beta_fast=self.beta_fast,
             beta_slow=self.beta_slow,
             truncate=self.truncate,

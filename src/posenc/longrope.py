@@ -24,7 +24,7 @@ class LongRope:
         short_factors: one number a pair.
         long_factors: one number a pair.
         original_length: the length the model was trained for; a text of just this length is
-            still short.
+            still short. See `scaling.Scaling`.
         factor: how many times longer the text may get: max_position_embeddings over
             original_max_position_embeddings in configs that lack it.
         attention_factor: `table_factor` itself, where a config gives one.
@@ -51,13 +51,14 @@ class LongRope:
 
     short_factors: tuple[float, ...]
     long_factors: tuple[float, ...]
-    original_length: int
+    original_length: int | None = None
     factor: float
     attention_factor: float | None = None
     dynamic: bool = False
 
     def __post_init__(self) -> None:
-        _checks.integer("original_length", self.original_length, at_least=2)
+        if self.original_length is not None:
+            _checks.integer("original_length", self.original_length, at_least=2)
         _checks.at_least("factor", self.factor, 1.0)
         if self.attention_factor is not None:
             _checks.positive("attention_factor", self.attention_factor)
@@ -84,19 +85,19 @@ class LongRope:
         """The multiplier of cos and sin, the same for short texts and long ones."""
         if self.attention_factor is not None:
             return self.attention_factor
-        return math.sqrt(1 + math.log(self.factor) / math.log(self.original_length))
+        return math.sqrt(1 + math.log(self.factor) / math.log(_checks.trained_length(self)))
 
     def scale(
         self, frequencies: Sequence[Any], *, dim: int, base: float, length: int | None = None
     ) -> tuple[Any, ...]:
         """The frequencies divided by the short or the long factors."""
-        factors = self.short_factors
+        factors, original = self.short_factors, _checks.trained_length(self)
         if length is not None:
             _checks.integer("length", length, at_least=0)
-        if length is not None and length > self.original_length:
+        if length is not None and length > original:
             factors = self.long_factors
             if self.dynamic:
-                share = (length / self.original_length - 1) / (self.factor - 1)
+                share = (length / original - 1) / (self.factor - 1)
                 factors = tuple(1 + (factor - 1) * share for factor in factors)
         return longrope(frequencies, factors=factors)
 

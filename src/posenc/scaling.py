@@ -30,7 +30,11 @@ class Scaling(Protocol):
 
     @property
     def original_length(self) -> int | None:
-        """The length the model was trained for, where the rule needs one."""
+        """The length the model was trained for, where the rule needs one.
+
+        A rule may be made without it, for `posenc.torch.transformers.replace` to fill in from the
+        settings of a model; it scales nothing before.
+        """
         ...
 
     def scale(
@@ -48,6 +52,8 @@ class Scaling(Protocol):
         Returns:
             As many numbers of the same kind. Those that the rule leaves alone are the same
             objects; those it only divides keep their 32 digits.
+        Raises:
+            ValueError: the rule needs an `original_length` and has none.
         """
         ...
 
@@ -201,7 +207,8 @@ class DynamicNTK:
     shorter one no longer fits: cache keys unturned, or turn them back and again.
 
     Args:
-        original_length: up to here nothing changes; transformers' max_position_embeddings.
+        original_length: up to here nothing changes; transformers' max_position_embeddings. See
+            `Scaling`.
         factor: 1 is the YaRN paper's form, which grows by length / original_length. Transformers'
             "dynamic" grows `factor` times as fast.
     Raises:
@@ -218,13 +225,14 @@ class DynamicNTK:
     5.24.0, modeling_rope_utils.py, _compute_dynamic_ntk_parameters.
     """
 
-    original_length: int
+    original_length: int | None = None
     factor: float = 1.0
 
     table_factor = 1.0
 
     def __post_init__(self) -> None:
-        _checks.integer("original_length", self.original_length, at_least=1)
+        if self.original_length is not None:
+            _checks.integer("original_length", self.original_length, at_least=1)
         _checks.at_least("factor", self.factor, 1.0)
 
     def scale(
@@ -233,13 +241,11 @@ class DynamicNTK:
         """The frequencies of the base that `length` asks for."""
         if length is not None:
             _checks.integer("length", length, at_least=0)
-        if length is None or length <= self.original_length:
+        original = _checks.trained_length(self)
+        if length is None or length <= original:
             return tuple(frequencies)
-        growth = dynamic_factor(
-            constant(length, like=frequencies),
-            original_length=self.original_length,
-            factor=self.factor,
-        )
+        tokens = constant(length, like=frequencies)
+        growth = dynamic_factor(tokens, original_length=original, factor=self.factor)
         return ntk(frequencies, dim=dim, base=base, factor=growth)
 
 

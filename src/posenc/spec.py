@@ -140,7 +140,7 @@ def from_data(data: Mapping[str, Any]) -> Any:
         )
     if missing := [name for name, f in fields.items() if _required(f) and name not in given]:
         raise ValueError(f"{kind} needs {', '.join(map(repr, missing))}, which the data lacks.")
-    return _KINDS[kind](**{name: _rich(value) for name, value in given.items()})
+    return _KINDS[kind](**{name: _rich(value, name) for name, value in given.items()})
 
 
 def to_json(spec: Any, *, indent: int | None = None) -> str:
@@ -236,7 +236,10 @@ def _word(value: Any) -> str:
         return _call(value)
     if isinstance(value, tuple):
         return f"[{','.join(map(_word, value))}]"
-    return value if isinstance(value, str) else repr(value).lower()
+    if isinstance(value, str):
+        return value
+    # Of a float64 of NumPy, which is a float, repr says its name too.
+    return repr(float(value) if isinstance(value, float) else value).lower()
 
 
 def _read_json(text: str) -> Any:
@@ -286,7 +289,15 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
-def _rich(value: Any) -> Any:
-    if isinstance(value, Mapping):
+def _rich(value: Any, name: str) -> Any:
+    """The value of a field; errors of a nested encoding name the way to the field in it."""
+    if isinstance(value, list | tuple):
+        return tuple(_rich(item, f"{name}[{k}]") for k, item in enumerate(value))
+    if not isinstance(value, Mapping):
+        return value
+    try:
         return from_data(value)
-    return tuple(_rich(item) for item in value) if isinstance(value, list | tuple) else value
+    except (TypeError, ValueError) as error:
+        why = str(error)
+        told = f"`{name}.{why[1:]}" if why.startswith("`") else f"`{name}`: {why}"
+        raise type(error)(told) from error

@@ -265,16 +265,40 @@ def log_spaced(size: int, *, trained: int) -> tuple[float, ...]:
     return tuple(math.copysign(math.log2(1 + abs(u)) / 3, u) for u in scaled)
 
 
-def _offset_index(query_positions: Array, key_positions: Array, window: tuple[int, int]) -> Array:
-    """The number of each offset in raster order, -1 for one that leaves the window."""
-    rows, columns = cells.offsets(query_positions, key_positions)
-    xp = _arrays.namespace(rows)
+def numbered(
+    rows: Int[Array, "*pairs"], columns: Int[Array, "*pairs"], *, window: tuple[int, int]
+) -> Int[Array, "*pairs"]:
+    """The number of an offset among those within a window, in raster order.
+
+    (rows + R - 1) * (2 C - 1) + columns + C - 1, for a window of R rows and C columns
+
+    Args:
+        rows: row of the query minus row of the key, any shape.
+        columns: likewise.
+        window: (rows, columns).
+    Returns:
+        The same shape; -1 for an offset that leaves the window.
+    Example:
+        >>> import numpy as np
+        >>> numbered(np.asarray([0, -1, 7]), np.asarray([0, 0, 0]), window=(7, 7)).tolist()
+        [84, 71, -1]
+
+    Source: microsoft/Swin-Transformer, models/swin_transformer.py, WindowAttention.
+    """
+    xp = _arrays.namespace(rows, columns)
     high, wide = window
     inside = (xp.abs(rows) < high) & (xp.abs(columns) < wide)
-    cells.refuse_outside(
-        inside, f"every query must stand less than {high} rows and {wide} columns from every key"
-    )
     return xp.where(inside, (rows + high - 1) * (2 * wide - 1) + columns + wide - 1, -1)
+
+
+def _offset_index(query_positions: Array, key_positions: Array, window: tuple[int, int]) -> Array:
+    rows, columns = cells.offsets(query_positions, key_positions)
+    index = numbered(rows, columns, window=window)
+    cells.refuse_outside(
+        index >= 0,
+        f"every query must stand less than {window[0]} rows and {window[1]} columns from every key",
+    )
+    return index
 
 
 def _look_up(table: Array, index: Array, dtype: Any) -> Array:

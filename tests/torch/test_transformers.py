@@ -1,6 +1,7 @@
 """Ours in tiny models of transformers: the same numbers before, with and after, and no trace."""
 
 import copy
+import dataclasses
 import io
 import pickle
 import types
@@ -330,9 +331,12 @@ LONG_ROPE = posenc.LongRope(
     [
         ("yarn:factor=4", YARN, 240),
         (posenc.Yarn(factor=4.0, original_length=256), YARN, 240),
+        (posenc.Yarn(factor=4.0), YARN, 240),
         ("linear:factor=3", rope("linear", factor=3.0), 240),
         ("llama3:factor=8", LLAMA3, 240),
+        (posenc.Llama3(factor=8.0), LLAMA3, 240),
         ("dynamic_ntk:factor=4", rope("dynamic", factor=4.0), 247),
+        (posenc.DynamicNTK(factor=4.0), rope("dynamic", factor=4.0), 400),
         ("dynamic_ntk:factor=4", rope("dynamic", factor=4.0), 400),
         (LONG_ROPE, LONG, 20),
         (LONG_ROPE, LONG, 120),
@@ -349,6 +353,27 @@ def test_another_scaling_as_if_the_settings_said_so(rule, settings, start):
     with replace(judge, scaling=None, precision="float32"):
         assert alike(states(judge, where), states(model, where))
     assert torch.equal(states(model, {}), before)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        posenc.Yarn(factor=4.0, truncate=False),
+        posenc.NTKByParts(factor=4.0),
+        dataclasses.replace(LONG_ROPE, original_length=None),
+    ],
+)
+def test_a_rule_takes_the_length_of_its_model(rule):
+    model = llama()
+    for scaling in (rule, {"": rule}):
+        with replace(model, scaling=scaling) as replaced:
+            found = model.model.rotary_emb.uses[""].encoding.scaling
+            assert "original_length=256" in repr(replaced)
+        assert found == dataclasses.replace(rule, original_length=256)
+    stretched = llama(**rope("yarn", factor=4.0, original_max_position_embeddings=64))
+    with replace(stretched, scaling=rule):
+        found = stretched.model.rotary_emb.uses[""].encoding.scaling
+    assert found == dataclasses.replace(rule, original_length=64)
 
 
 def test_dynamic_ntk_remembers_no_longer_text():

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from posenc import _checks, distances, fire, positions
+from posenc import _checks, distances, fire, positions, swin
 
 Score = Callable[[Any, Any, torch.Tensor], torch.Tensor]
 """Position of a query, position of a key and number of a head to what is added to their score."""
@@ -94,15 +94,13 @@ def sandwich_score(spec: Any) -> Score:
 
 def window_score(spec: Any, weights: Mapping[str, torch.Tensor]) -> Score:
     """A look-up by offset for `posenc.Swin` and `posenc.SwinV2`; NaN for one beyond the window."""
-    rows, columns = spec.window
     table = _by_offset(spec, weights)
 
     def score(query: Any, key: Any, head: torch.Tensor) -> torch.Tensor:
         down = distances.relative(query[0], key[0])
         right = distances.relative(query[1], key[1])
-        inside = (down.abs() < rows) & (right.abs() < columns)
-        offset = (down + (rows - 1)) * (2 * columns - 1) + right + (columns - 1)
-        return torch.where(inside, table[torch.where(inside, offset, 0), head], math.nan)
+        offset = swin.numbered(down, right, window=spec.window)
+        return torch.where(offset < 0, math.nan, table[offset.clamp(min=0), head])
 
     return score
 

@@ -1,8 +1,8 @@
 """Turning as one node of ONNX: the operator `RotaryEmbedding` of opset 23, where it fits.
 
-`torch.onnx.export(..., dynamo=True)` of a model with these modules works as it is, for every opset,
-and gives plain multiplications. PyTorch does not tell a model for which opset it is exported, so
-the operator has to be asked for.
+`torch.onnx.export(..., dynamo=True)` of a model with these modules works as it is, for every opset
+that PyTorch writes, and gives plain multiplications. PyTorch does not tell a model for which opset
+it is exported, so the operator has to be asked for.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ def _rule(rule: Any, original: int | None, filled: dict[str, None]) -> Any:
             f"yarn:factor=4; got {kind!r}."
         )
     fields = {field.name for field in dataclasses.fields(specs.SCALINGS[kind])}
-    if "original_length" in fields - rule.keys():
+    if "original_length" in fields and rule.get("original_length") is None:
         if original is None:
             raise ValueError(
                 "--scaling needs the length the model was trained for, which its files do not say: "

@@ -10,12 +10,12 @@
 >>> with posenc.torch.transformers.replace(model):    # the same model, its positions by posenc
 ...     bool(torch.allclose(model(tokens).logits, before, atol=1e-5))
 True
->>> replaced = posenc.torch.transformers.replace(model, scaling="yarn:factor=4")
+>>> replaced = posenc.torch.transformers.replace(model, scaling=posenc.Yarn(factor=4.0))
 >>> replaced
 <Replacement in LlamaForCausalLM
   model.rotary_emb, layers 0-1:
     was  rotary:dim=8
-    now  rotary:dim=8,scaling=yarn(factor=4,original_length=64)
+    now  rotary:dim=8,scaling=yarn(factor=4.0,original_length=64)
   apply_rotary_pos_emb of 2 LlamaAttention: posenc turns, layout half>
 >>> replaced.undo()
 >>> bool((model(tokens).logits == before).all())

@@ -76,5 +76,5 @@ def distance(ours: Any, theirs: Any) -> torch.Tensor | None:
     for one, two in zip(mine, other, strict=True):
         if one.shape != getattr(two, "shape", None) or one.is_complex() != two.is_complex():
             return None
-        apart.append((one - two).abs().amax(dim=-1).flatten(0, -2).amax(dim=0))
+        apart.append((one - two).abs().amax(dim=-1).reshape(-1, one.shape[-2]).amax(dim=0))
     return torch.stack(apart).amax(dim=0)

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from posenc import MRotary, Rotary
+from posenc import AxialRotary, MRotary, Rotary
 from posenc.inspector import read_settings
 from posenc.torch.transformers import tables
 from posenc.torch.transformers.tables import Found, Table
@@ -24,16 +24,18 @@ class Group:
         modules: all its modules, by name.
         ways: in words, how each function turns and how many modules call it.
         left: in words, what is left as it was.
+        refused: why each of its rotary modules that are left is left.
     """
 
     tables: list[Found] = field(default_factory=list)
     modules: list[tuple[str, torch.nn.Module]] = field(default_factory=list)
     ways: Counter[str] = field(default_factory=Counter)
     left: list[str] = field(default_factory=list)
+    refused: list[ValueError] = field(default_factory=list)
 
 
 def proved(model: torch.nn.Module) -> list[Group]:
-    """The groups of a model with rotary modules, each of which was proved."""
+    """The groups of a model with rotary modules, each of which was proved or is left."""
     groups: dict[str, Group] = {}
     for name, module, owner in owned(model):
         if isinstance(module, Table):
@@ -41,13 +43,15 @@ def proved(model: torch.nn.Module) -> list[Group]:
         groups.setdefault(owner, Group()).modules.append((name, module))
     for owner, group in groups.items():
         _prove(group, model.get_submodule(owner))
-    found = [group for group in groups.values() if group.tables]
-    if not found:
-        raise ValueError(
-            "`model` must have a rotary module that is asked for a table by `position_ids`; "
-            f"{type(model).__name__} has none."
-        )
-    return found
+    found = [group for group in groups.values() if group.tables or group.refused]
+    if any(group.tables for group in found):
+        return found
+    if found:
+        raise found[0].refused[0]
+    raise ValueError(
+        "`model` must have a rotary module that is asked for a table by `position_ids`; "
+        f"{type(model).__name__} has none."
+    )
 
 
 def owned(model: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Module, str]]:
@@ -65,19 +69,19 @@ def owned(model: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Module, str]]:
 
 
 def _prove(group: Group, owner: Any) -> None:
-    """Prove the rotary modules of a group; one may be left that no layer needs."""
+    """Prove the rotary modules of a group; one may be left that no layer needs, or of pictures."""
     modules = [(name, module) for name, module in group.modules if tables.takes_positions(module)]
     if not modules:
         return
     uses = read_settings(owner.config.to_dict()).uses
-    uses = [use for use in uses if isinstance(use.encoding, Rotary | MRotary)]
-    refused: list[ValueError] = []
+    uses = [use for use in uses if isinstance(use.encoding, Rotary | MRotary | AxialRotary)]
     for name, module in modules:
         try:
             group.tables.append(tables.prove(name, module, owner.config, uses))
         except tables.Differs as error:
-            refused.append(error)
+            group.refused.append(error)
             group.left.append(f"{name} is left as it was: no layer has its table")
     met = [id(use) for table in group.tables for use in table.uses.values()]
-    if refused and not all(id(use) in met for use in uses):
-        raise refused[0]
+    text = [use for use in uses if not isinstance(use.encoding, AxialRotary)]
+    if group.refused and not all(id(use) in met for use in text):
+        raise group.refused[0]

@@ -31,15 +31,16 @@ def replace(
 
     Args:
         model: any model of transformers, or part of one, whose rotary modules are asked for a
-            table by `position_ids`: Llama and most others. Its class and other models are not
-            touched.
-        scaling: another rule, for example posenc.Yarn(factor=4.0, original_length=2048), or the
-            text "yarn:factor=4": then `original_length` comes from the model's settings. None
-            for no rule at all; a dict by layer type, {"full_attention": "linear:factor=8"}, where
+            table by `position_ids`: Llama and most others, and most towers for pictures, which a
+            scaling never touches. Its class and other models are not touched.
+        scaling: another rule, for example posenc.Yarn(factor=4.0), or the text "yarn:factor=4".
+            An `original_length` that it lacks comes from the model's settings. None for no
+            rule at all; a dict by layer type, {"full_attention": "linear:factor=8"}, where
             only some layers shall have it. By default layers with a window keep what they have.
             The length that dynamic NTK and LongRoPE look at is the last position of each call,
             plus 1; transformers remembers the longest call until a short one comes.
-        precision: "exact", or "float32" for the tables of transformers, bit for bit.
+        precision: "exact", or "float32" for the tables of transformers, bit for bit; those of
+            pictures are always exact.
     Returns:
         What was replaced; `undo()`, or leaving its `with` block, takes it out.
     Raises:
@@ -58,7 +59,7 @@ def replace(
     lines: list[str] = []
     edits: list[Edit] = []
     for group in groups:
-        turned = list(_turned(group))
+        turned = list(_turned(group)) if group.tables else []
         for table in group.tables:
             ours = Table(table, changed[id(table)], precision, rounded=not turned)
             edits.append((*_place(model, table.name), ours))
@@ -122,7 +123,7 @@ def _softmax(
         for table in group.tables
         for kind, use in table.uses.items()
     }
-    if ratios == {1.0}:
+    if ratios <= {1.0}:
         return []
     modules: list[Any] = list({id(module): module for module, _, _ in turned}.values())
     if len(ratios) > 1 or not modules or not all(hasattr(m, "scaling") for m in modules):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from posenc import spec
+from posenc import AxialRotary, spec
 from posenc.inspector import Part, Reading, Use
 from posenc.inspector.report.what_if import rescaled
 from posenc.scaling import Scaling
@@ -28,7 +28,7 @@ def scaled(found: list[Found], scaling: Any) -> list[dict[str, Use]]:
         return [
             {
                 kind: _under(scaling[use.layer_type], [{kind: use}])[0][kind]
-                if use.layer_type in scaling
+                if use.layer_type in scaling and not isinstance(use.encoding, AxialRotary)
                 else use
                 for kind, use in table.uses.items()
             }
@@ -39,13 +39,14 @@ def scaled(found: list[Found], scaling: Any) -> list[dict[str, Use]]:
 
 def _under(rule: Rule, uses: list[Mapping[str, Use]]) -> list[dict[str, Use]]:
     """All these under one rule, as `posenc inspect --scaling` would have it."""
-    if not isinstance(rule, Scaling | str | None):
+    if rule is not None and not isinstance(rule, str) and type(rule) not in spec.SCALINGS.values():
         raise TypeError(
             "`scaling` must be a rule such as posenc.Linear(factor=4.0), a text such as "
             f"'yarn:factor=4', or None; got {rule!r}."
         )
     if not isinstance(rule, str):
-        rule = "none" if rule is None else spec.to_json(rule)
+        # Text leaves out what is None: the original length is then that of the model.
+        rule = "none" if rule is None else spec.to_text(rule)
     parts = tuple(Part(name="", model_type="", uses=tuple(part.values())) for part in uses)
     try:
         changed, _ = rescaled(Reading(source="", model_type="", parts=parts), rule)

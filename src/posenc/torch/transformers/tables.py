@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from posenc import DynamicNTK, LongRope, MRotary
+from posenc import AxialRotary, DynamicNTK, LongRope, MRotary
 from posenc.inspector import Use
 from posenc.rotary import Precision
 from posenc.torch.cache import Cache
@@ -101,7 +101,7 @@ class Table(torch.nn.Module):
 def length_of(use: Use, positions: torch.Tensor) -> int | None:
     """The last position and 1 more, for rules that look at the length."""
     rotary = use.encoding.rotary if isinstance(use.encoding, MRotary) else use.encoding
-    if not isinstance(rotary.scaling, DynamicNTK | LongRope):
+    if not isinstance(getattr(rotary, "scaling", None), DynamicNTK | LongRope):
         return None
     return int(positions.max()) + 1 if positions.numel() else 0
 
@@ -113,7 +113,10 @@ def pairs(
     precision: Precision,
     dtype: torch.dtype,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Cosine and sine of each pair at position_ids of shape (batch, tokens), or one for each axis.
+    """Cosine and sine of each pair at position_ids of shape (batch, tokens), or as axes want them.
+
+    For `MRotary` there may be one array for each axis, (axes, batch, tokens); for `AxialRotary` the
+    coordinates stand last, (tokens, axes), and are so small that every precision is exact.
 
     Example:
         >>> from posenc import Rotary
@@ -122,6 +125,8 @@ def pairs(
         >>> pairs(use, ids, None, "exact", torch.float32)[0].shape
         torch.Size([2, 3, 4])
     """
+    if isinstance(use.encoding, AxialRotary):
+        return use.encoding.table(positions, dtype=dtype)
     if isinstance(use.encoding, MRotary):
         axes = len(use.encoding.sections)
         if positions.ndim == 2:
@@ -208,9 +213,8 @@ def _apart(own: torch.nn.Module, kind: str, use: Use, form: Form) -> float | Non
     """The largest distance of two tables, in units of what float32 may be off."""
     largest = 0.0
     for places in _places(use):
-        ids = torch.tensor([places])
-        if isinstance(use.encoding, MRotary):
-            ids = torch.stack([ids.roll(axis, -1) for axis in range(len(use.encoding.sections))])
+        axes = torch.stack([torch.tensor(places).roll(axis) for axis in range(_axes(use))])
+        ids = _ids(use, axes)
         device = next((buffer.device for buffer in own.buffers()), torch.device("cpu"))
         x = torch.zeros(1, len(places), 8, device=device)
         with torch.no_grad():
@@ -221,9 +225,23 @@ def _apart(own: torch.nn.Module, kind: str, use: Use, form: Form) -> float | Non
         if apart is None:
             return None
         # A position of p is rounded to p * 2**-24 of a turn's radian, and again in the product.
-        allowed = 1e-6 + ids.reshape(-1, len(places)).amax(0).to(device) * 2.0**-22
+        allowed = 1e-6 + axes.amax(0).to(device) * 2.0**-22
         largest = max(largest, float((apart / allowed).max()))
     return largest
+
+
+def _ids(use: Use, axes: torch.Tensor) -> torch.Tensor:
+    """Coordinates of shape (axes, tokens) as `position_ids`."""
+    if isinstance(use.encoding, MRotary):
+        return axes[:, None]
+    return axes.T if isinstance(use.encoding, AxialRotary) else axes
+
+
+def _axes(use: Use) -> int:
+    """How many coordinates a token has."""
+    if isinstance(use.encoding, MRotary):
+        return len(use.encoding.sections)
+    return len(use.encoding.axes) if isinstance(use.encoding, AxialRotary) else 1
 
 
 def _places(use: Use) -> list[list[int]]:

@@ -116,7 +116,9 @@ def _arguments(theirs: Callable[..., Any], table: Form, *, told: bool) -> Iterat
         return torch.randn(shape, generator=random)
 
     names = list(inspect.signature(theirs).parameters)
-    whole = table.give(numbers(2, 5, 4), numbers(2, 5, 4))
+    # Those of pictures have no axis for a batch, and are not told where the heads are.
+    batch = () if tuple(names) == ("q", "k", "cos", "sin") else (2,)
+    whole = table.give(numbers(*batch, 5, 4), numbers(*batch, 5, 4))
     order = ("sin", "cos") if table.sine_first else ("cos", "sin")
     given: dict[str, Any] = {"freqs_cis": whole}
     if "freqs_cis" not in names:
@@ -128,8 +130,8 @@ def _arguments(theirs: Callable[..., Any], table: Form, *, told: bool) -> Iterat
                 arguments = dict(given)
                 for count, name in enumerate(heads, start=1):
                     tokens = 5 - short if count == 1 else 5
-                    shape = (2, count, tokens, width) if axis == 1 else (2, tokens, count, width)
-                    arguments[name] = numbers(*shape)
+                    shape = (count, tokens) if axis == 1 else (tokens, count)
+                    arguments[name] = numbers(*batch, *shape, width)
                 arguments |= {"unsqueeze_dim": axis} if told else {}
                 yield arguments
                 if "k" in heads:  # keys that another layer has turned already

@@ -55,10 +55,12 @@ WAYS = tuple(
 
 
 def _turn(table: Form, way: Way) -> Callable[..., torch.Tensor]:
-    """One tensor turned by cosines and sines in the model's form, which already fit its axes."""
+    """One tensor turned by cosines and sines in the model's form, which fit its last axes."""
 
     def turn(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
         cos, sin = table.once(cos), table.once(sin)
+        if cos.ndim < x.ndim:  # the table of a picture has no axis for a batch
+            cos, sin = (t[(None,) * (x.ndim - t.ndim)] for t in (cos, sin))
         sin = -sin if way.inverse else sin
         width = 2 * cos.shape[-1]
         kept = x[..., :-width] if way.last else x[..., width:]
@@ -78,6 +80,15 @@ def _both(table: Form, way: Way) -> Callable[..., Any]:
     def turned(q: Any, k: Any, cos: Any, sin: Any, unsqueeze_dim: int = 1) -> Any:
         cos, sin = cos.unsqueeze(unsqueeze_dim), sin.unsqueeze(unsqueeze_dim)
         return turn(q, cos, sin), None if k is None else turn(k, cos, sin)
+
+    return turned
+
+
+def _both_heads_last(table: Form, way: Way) -> Callable[..., Any]:
+    both = _both(table, way)
+
+    def turned(q: Any, k: Any, cos: Any, sin: Any) -> Any:
+        return both(q, k, cos, sin, -2)
 
     return turned
 
@@ -135,6 +146,7 @@ def _complex(table: Form, way: Way) -> Callable[..., Any]:
 
 CALLS: dict[tuple[str, ...], Callable[[Form, Way], Callable[..., Any]]] = {
     ("q", "k", "cos", "sin", "unsqueeze_dim"): _both,
+    ("q", "k", "cos", "sin"): _both_heads_last,
     ("q", "k?", "cos?", "sin?", "unsqueeze_dim"): _both_or_one,
     ("q", "k", "cos", "sin", "position_ids?", "unsqueeze_dim"): _both_given_positions,
     ("x", "cos", "sin", "unsqueeze_dim"): _one,

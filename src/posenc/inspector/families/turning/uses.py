@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from posenc import _checks
 from posenc.by_parts import Yarn
 from posenc.inspector.families.shared import Reader
 from posenc.inspector.reading import Use
@@ -72,11 +73,12 @@ def _lengths(
     if isinstance(rule, DynamicNTK) and length is not None:
         return length, int(length * rule.factor)
     if isinstance(rule, Yarn | LongRope):
-        stretched = int(rule.original_length * rule.factor)
+        original = _checks.trained_length(rule)
+        stretched = int(original * rule.factor)
         given = any(v.name == "original_length" and v.origin != "fallback" for v in config.taken)
         if length is not None and given and stretched > length:
             length = config.derive("length", stretched, "factor", "original length")
-        return rule.original_length, length
+        return original, length
     if rule is not None and getattr(rule, "factor", 1.0) > 1:
         return rule.original_length, length
     return length, length
