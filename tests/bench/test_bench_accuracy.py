@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from posenc.bench import accuracy, contestants
+from posenc.bench import accuracy, ours
 
 
 @pytest.mark.parametrize("position", [1_000, 10_000_000])
@@ -47,7 +47,7 @@ def test_others_are_as_known(errors):
 
 
 def test_beyond_its_table_nothing_is_said():
-    class Short(contestants._Formula):
+    class Short(ours._Formula):
         name = "short"
         longest = 2_000
 
@@ -55,3 +55,19 @@ def test_beyond_its_table_nothing_is_said():
     got = accuracy._errors(Short, "float32", want).errors
     assert got[1_000] < 6e-8
     assert got[2_000] is None
+
+
+def test_one_who_breaks_on_the_way_says_what_and_how_far():
+    class Broken(ours._Formula):
+        name = "broken"
+
+        def table(self, positions, like):
+            if positions[0] == 2_000:
+                raise ImportError("\n    no torchao\n    see the manual")
+            return super().table(positions, like)
+
+    want = {position: accuracy.truth(position) for position in (1_000, 2_000)}
+    got = accuracy._errors(Broken, "float32", want)
+    assert got.failed == "ImportError: no torchao"
+    assert got.errors[1_000] < 6e-8
+    assert got.errors[2_000] is None

@@ -3,7 +3,7 @@
 import pytest
 from known import result, row, timing
 
-from posenc.bench import figure, markdown, text
+from posenc.bench import contestants, figure, markdown, picture, text
 from posenc.bench.result import Accuracy
 
 WIDEST = (
@@ -61,13 +61,37 @@ def test_errors_and_who_does_not_reach_so_far(whole):
     assert "largest error of a turned pair (1, 0), bfloat16, against mpmath" in lines
     assert "position 1e3 1e7" in lines
     assert "torchtune 5.0e-05 -" in lines
+    assert lines.count("Those who turn by the cosines and sines of another are not shown.") == 2
 
 
 def test_who_failed_and_who_is_missing(whole):
     shown = text(whole)
-    assert "x-transformers failed: ImportError: no, no," in shown
+    assert "could not be measured\n  x-transformers: ImportError: no, no," in shown
     assert "posenc 0.1.0, torch 2.13.0. Not installed: timm." in shown
     assert "2 cores, 2 threads, 8 GiB" in shown
+
+
+def test_what_somebody_says_again_and_again_is_told_once():
+    failed = {"torchtune": "ImportError: no torchao"}
+    timings = [timing("turn", length, row("timm", 2.0), failed=failed) for length in (1, 4096)]
+    accuracy = Accuracy(
+        name="torchtune", dtype="bfloat16", errors={1_000: None}, failed="ImportError: no torchao"
+    )
+    said = "torchtune: ImportError: no torchao (turn float32 1 and 2 more)"
+    assert text(result(*timings, accuracy=(accuracy,))).count("torchao") == 1
+    assert said in text(result(*timings, accuracy=(accuracy,)))
+    alone = text(result(accuracy=(accuracy,)))
+    assert "torchtune: ImportError: no torchao (accuracy bfloat16)" in alone
+
+
+def test_memory_is_that_at_the_greatest_length_or_none():
+    timings = [
+        timing("turn", 512, row("timm", 2.0, memory=7.5), row("torchtune", 3.0, memory=9.5)),
+        timing("turn", 4096, row("timm", 2.0, memory=8.5), failed={"torchtune": "MemoryError"}),
+    ]
+    lines = [line.split() for line in text(result(*timings)).splitlines()]
+    assert ["timm", "2.00", "±0.00", "2.00", "±0.00", "8.50"] in lines
+    assert ["torchtune", "3.00", "±0.00", "-"] in lines
 
 
 @pytest.mark.parametrize(
@@ -134,12 +158,16 @@ def test_the_page(whole):
 def test_the_picture_has_a_panel_for_each_dtype_and_layout(whole):
     drawing = figure(whole)
     assert [axes.get_title() for axes in drawing.axes] == [
-        "bfloat16, half",
-        "bfloat16, interleaved",
+        "bfloat16, pairs half",
+        "bfloat16, pairs interleaved",
     ]
     lines = [line for line in drawing.axes[0].lines if len(line.get_xdata()) == 4]
     assert [list(line.get_xdata()) for line in lines] == [[1, 512, 4096, 32_768]] * len(WIDEST)
     assert lines[0].get_ydata()[0] == 0.981
+    assert len({line.get_color() for line in lines}) == len(WIDEST)
+    ticks = [tick.get_text() for tick in drawing.axes[1].get_xticklabels()]
+    assert ticks == ["1", "512", "4,096", "32,768"]
+    assert len(set(picture._COLOURS)) >= len(contestants._ALL)
 
 
 def test_no_picture_of_nothing():

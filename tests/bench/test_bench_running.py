@@ -1,6 +1,7 @@
 """A run from case to result, and the contestants in it: each turns as the formula does."""
 
 import builtins
+import functools
 import sys
 
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 import torch
 
 from posenc import Rotary, bench
-from posenc.bench import cases, contestants, operations, running
+from posenc.bench import accuracy, cases, contestants, operations, ours, running
 from posenc.bench.cases import Case
+from posenc.bench.contestant import found
 from posenc.bench.operations import Work
 
 LAYOUTS = ("half", "interleaved")
@@ -54,16 +56,34 @@ def test_ratios_are_taken_within_rounds(monkeypatch):
 
 
 def test_one_who_breaks_is_reported_and_the_others_measured(small, monkeypatch):
-    class Broken(contestants._Formula):
+    class Broken(ours._Formula):
         name = "broken"
 
-        def turn(self, q, k, table):
-            raise RuntimeError("their new version\nand more")
+        def __init__(self, rope):
+            raise ImportError("\n    no torchao\n    see the manual")
 
-    monkeypatch.setattr(contestants, "_ALL", (Broken, contestants._Formula))
-    (timing,) = bench.run(bench.Settings(only="turn", seconds=0)).timings
-    assert timing.failed == {"broken": "RuntimeError: their new version"}
-    assert [row.name for row in timing.rows] == ["posenc formula"]
+    monkeypatch.setattr(contestants, "_ALL", (Broken, ours._Formula))
+    near = functools.partial(accuracy.measure, positions=(1_000,))
+    monkeypatch.setattr(accuracy, "measure", near)
+    result = bench.run(bench.Settings(seconds=0))
+    assert result.complete
+    turn = result.timings[0]
+    assert turn.failed == {"broken": "ImportError: no torchao"}
+    assert [row.name for row in turn.rows] == ["posenc formula"]
+    failed = {(row.name, row.dtype): row.failed for row in result.accuracy}
+    assert failed["broken", "bfloat16"] == "ImportError: no torchao"
+    assert failed["posenc formula", "bfloat16"] is None
+
+
+def test_the_least_of_some_peaks_of_memory_is_told(monkeypatch):
+    """What an allocator happens to keep is nothing that a call needs."""
+    peaks = iter(
+        [3 * running._VISIBLE, 2 * running._VISIBLE, 5 * running._VISIBLE, None, None, None]
+    )
+    monkeypatch.setattr(running.measure, "peak_memory", lambda call: next(peaks))
+    assert running._memory(print, running._VISIBLE) == 2
+    assert running._memory(print, running._VISIBLE) is None
+    assert running._memory(print, running._VISIBLE - 1) is None
 
 
 def test_ctrl_c_keeps_what_is_there(small):
@@ -146,11 +166,8 @@ import torch
 class RotaryPositionalEmbeddings(torch.nn.Module):
     def __init__(self, dim, max_seq_len=4096, base=10_000):
         super().__init__()
-        self.dim, self.base, self.max_seq_len = dim, base, max_seq_len
-
-    def rope_init(self):
-        turns = self.base ** -(torch.arange(0, self.dim, 2).double() / self.dim)
-        angle = torch.arange(self.max_seq_len)[:, None] * turns
+        turns = base ** -(torch.arange(0, dim, 2).float() / dim)
+        angle = torch.arange(max_seq_len)[:, None] * turns
         self.cache = torch.polar(torch.ones_like(angle), angle)
 
     def forward(self, x, *, input_pos):
@@ -160,9 +177,11 @@ class RotaryPositionalEmbeddings(torch.nn.Module):
 TIMM = """
 import torch
 
-def apply_rot_embed_cat(x, emb):
-    sin, cos = emb.tensor_split(2, -1)
-    return x * cos + torch.stack([-x[..., 1::2], x[..., ::2]], -1).reshape(x.shape) * sin
+def apply_rot_embed_cat(x, emb, half=False):
+    sin, cos = emb.chunk(2, -1)
+    first, second = x.chunk(2, -1) if half else (x[..., ::2], x[..., 1::2])
+    other = torch.cat([-second, first], -1) if half else torch.stack([-second, first], -1)
+    return x * cos + other.reshape(x.shape) * sin
 """
 X_TRANSFORMERS = """
 import torch
@@ -185,22 +204,21 @@ def apply_rotary_pos_emb(t, freqs, scale=1):
 @pytest.fixture
 def everybody(monkeypatch, tmp_path):
     """Stand-ins for what is not installed, so that all contestants take part."""
-    for place, source in (
-        ("torchtune/modules.py", TORCHTUNE),
-        ("timm/layers.py", TIMM),
-        ("x_transformers/x_transformers.py", X_TRANSFORMERS),
-    ):
+    sources = {
+        "torchtune/modules.py": TORCHTUNE,
+        "timm/layers.py": TIMM,
+        "x_transformers/x_transformers.py": X_TRANSFORMERS,
+    }
+    absent = {place: s for place, s in sources.items() if not found(place.partition("/")[0])}
+    for place, source in absent.items():
         file = tmp_path / place
         file.parent.mkdir()
         (file.parent / "__init__.py").touch()
         file.write_text(source)
-        for name in list(sys.modules):
-            if name.partition(".")[0] == file.parent.name:
-                monkeypatch.delitem(sys.modules, name)
     monkeypatch.syspath_prepend(tmp_path)
     yield
-    for name in ("torchtune", "timm", "x_transformers"):
-        for module in [n for n in sys.modules if n.partition(".")[0] == name]:
+    for module in list(sys.modules):
+        if any(place.startswith(f"{module.partition('.')[0]}/") for place in absent):
             del sys.modules[module]
 
 
@@ -224,7 +242,7 @@ def test_everybody_computes_the_same(everybody, layout):
     kinds = [kind for kind in contestants.installed(layout) if "compiled" not in kind.name]
     names = {kind.name for kind in kinds}
     others = {
-        "half": {"transformers"},
+        "half": {"transformers", "timm"},
         "interleaved": {"rotary-embedding-torch", "x-transformers", "torchtune", "timm"},
     }
     assert {name for name in names if not name.startswith("posenc")} == others[layout]
@@ -246,10 +264,29 @@ def test_the_compiled_one_computes_the_same_and_compiles_each_shape_anew():
         )
 
 
+def test_a_step_makes_no_table_of_all_positions(everybody, monkeypatch):
+    """torchtune's is made once for a model, however far a text goes on."""
+    from torchtune.modules import RotaryPositionalEmbeddings
+
+    made, real = [], RotaryPositionalEmbeddings.__init__
+
+    def counted(self, *given, **named):
+        made.append(given)
+        real(self, *given, **named)
+
+    monkeypatch.setattr(RotaryPositionalEmbeddings, "__init__", counted)
+    (kind,) = (k for k in contestants.installed("interleaved") if k.name == "torchtune")
+    q, k = torch.ones(1, 1, 32, 128), torch.ones(1, 1, 8, 128)
+    step = operations._step(kind(Rotary(dim=128, layout="interleaved")), q, k)
+    step()
+    step()
+    assert len(made) == 1
+
+
 def test_a_step_never_sees_the_same_position_twice():
     seen = []
 
-    class Watched(contestants._Formula):
+    class Watched(ours._Formula):
         def table(self, positions, like):
             seen.append(int(positions[0]))
             return super().table(positions, like)

@@ -9,7 +9,8 @@ import numpy as np
 
 from posenc import angles, rotary
 from posenc.bench.cases import BASE, DIM, DTYPES, LAYOUTS
-from posenc.bench.contestants import Contestant, found, installed
+from posenc.bench.contestant import Contestant, complaint, found
+from posenc.bench.contestants import installed
 from posenc.bench.result import Accuracy
 
 POSITIONS = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
@@ -65,12 +66,13 @@ def _judged() -> list[type[Contestant]]:
 
 
 def _errors(kind: type[Contestant], dtype: str, want: dict[int, np.ndarray]) -> Accuracy:
-    errors = {
-        position: None
-        if position + _NEIGHBOURS > kind.longest
-        else float(np.abs(_turned(kind, dtype, position) - true).max())
-        for position, true in want.items()
-    }
+    errors: dict[int, float | None] = dict.fromkeys(want)
+    try:
+        for position, true in want.items():
+            if position + _NEIGHBOURS <= kind.longest:
+                errors[position] = float(np.abs(_turned(kind, dtype, position) - true).max())
+    except Exception as error:  # other libraries change and break
+        return Accuracy(name=kind.name, dtype=dtype, errors=errors, failed=complaint(error))
     return Accuracy(name=kind.name, dtype=dtype, errors=errors)
 
 

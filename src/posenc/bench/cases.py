@@ -57,9 +57,11 @@ def full() -> Iterator[Case]:
 
 
 def quick() -> Iterator[Case]:
-    """What the bars are about: less than a minute."""
+    """What the bars are about, and once what only turns interleaved pairs: about a minute."""
     for operation, lengths in (("turn", (1, 4096)), ("gradient", (4096,)), ("step", (1,))):
         for dtype in DTYPES[:2]:
             for length in lengths:
                 yield Case(operation=operation, length=length, dtype=dtype, layout="half")
+    for dtype in DTYPES[:2]:
+        yield Case(operation="turn", length=4096, dtype=dtype, layout="interleaved")
     yield Case(operation="table", length=4096)

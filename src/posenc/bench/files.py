@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from posenc.bench import picture, report
-from posenc.bench.contestants import found
+from posenc.bench.contestant import found
 from posenc.bench.result import Result
 from posenc.bench.running import Settings
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from posenc import alibi, kernels, rotary, t5
-from posenc.bench import contestants
+from posenc.bench import contestants, ours
 from posenc.bench.cases import BASE, DIM, HEADS, KEY_HEADS, LAYERS, Case
-from posenc.bench.contestants import Contestant
+from posenc.bench.contestant import Contestant, found
 from posenc.bench.measure import Call
 
 Ways = dict[str, Callable[[], Call]]
@@ -109,7 +109,7 @@ def _table(case: Case) -> Work:
     table = torch.zeros(2, case.length, DIM // 2)
     other = torch.empty_like(table)
     ways: Ways = {
-        "posenc module": lambda: partial(contestants.module(rope).table, positions),
+        "posenc module": lambda: partial(ours.module(rope).table, positions),
         "posenc formula": lambda: partial(rope.table, positions),
         "posenc formula, float32": lambda: partial(rope.table, positions, precision="float32"),
         "NumPy, float64": lambda: partial(_table_by_hand, rope, positions.numpy()),
@@ -150,7 +150,7 @@ def _t5(case: Case) -> Work:
         "posenc module": lambda: _module_bias("T5", positions),
         "posenc formula": lambda: partial(spec.bias, positions, positions, table=weights),
     }
-    if contestants.found("transformers"):
+    if found("transformers"):
         ways["transformers"] = lambda: _t5_of_transformers(case.length)
     return _bias(case, ways)
 

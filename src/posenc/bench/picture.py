@@ -10,9 +10,12 @@ from posenc.bench.result import OURS, Result
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, dark enough on white, with a marker each as a second cue; ours are
-# whole lines, the others' are broken.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00", "#555555")
+# Okabe and Ito's colours and four more, a marker each as a second cue; ours are whole lines, the
+# others' are broken.
+_COLOURS = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9"),
+    *("#E69F00", "#777777", "#7B3FB5", "#8B4513", "#7F7F00"),
+)
 _MARKERS = "os^DvPX*<>h"
 
 
@@ -50,9 +53,14 @@ def figure(result: Result) -> Figure:
                 if points:
                     shown[name] = _line(axes, points, name, number)
             axes.axhline(1.0, color="#999999", linewidth=0.8)
-            axes.set(xscale="log", yscale="log", title=f"{dtype}, {layout}")
+            axes.set(xscale="log", yscale="log", title=f"{dtype}, pairs {layout}")
     for axes in panels[-1]:
+        lengths = sorted({timing.case.length for timing in timings})
+        axes.set_xticks(lengths, labels=[f"{length:,}" for length in lengths])
         axes.set_xlabel("length")
+        axes.xaxis.minorticks_off()
+    for axes in panels[:, 0]:
+        axes.yaxis.set_major_formatter("{x:g}")
     drawing.supylabel("copies of the same bytes")
     drawing.legend(
         shown.values(), shown.keys(), loc="outside lower center", ncols=4, frameon=False, fontsize=8

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple
 
@@ -14,8 +14,10 @@ from posenc.bench.result import Result, Row, Timing
 _LEGEND = (
     "A number says how many times as long as a copy of the same bytes into memory that is there: "
     "the median of rounds, ± half of the range that the middle half of them spans. memory: the "
-    "peak beyond what was there before, in the same unit, at the greatest length."
+    "peak of a call beyond what was there before, the least of three, in the same unit, at the "
+    "greatest length."
 )
+_JUDGED = "Those who turn by the cosines and sines of another are not shown."
 _STOPPED = "Stopped before the end: this is what was measured until then."
 
 
@@ -96,6 +98,8 @@ def _tables(result: Result) -> Iterator[_Table]:
     yield from _timings(result)
     if result.accuracy:
         yield from _accuracy(result)
+    if failed := _failed(result):
+        yield _Table("could not be measured", (), [], failed)
     if bars and result.complete:
         yield _faster(result)
 
@@ -127,14 +131,12 @@ def _timings(result: Result) -> Iterator[_Table]:
         lengths = tuple(f"{timing.case.length:,}" for timing in timings)
         names = dict.fromkeys(row.name for timing in timings for row in timing.rows)
         rows = [
-            (name, *(_copies(_row(timing, name)) for timing in timings), _memory(timings, name))
+            (name, *(_copies(_row(t, name)) for t in timings), _memory(_row(timings[-1], name)))
             for name in names
         ]
         rows.append(("one copy", *(_duration(timing.copy.median) for timing in timings), ""))
-        failures = {n: said for timing in timings for n, said in timing.failed.items()}
-        notes = tuple(f"{name} failed: {said}" for name, said in failures.items())
         title = ", ".join(word for word in words if word)
-        yield _without_empty_end(_Table(title, ("length", *lengths, "memory"), rows, notes))
+        yield _without_empty_end(_Table(title, ("length", *lengths, "memory"), rows))
 
 
 def _without_empty_end(table: _Table) -> _Table:
@@ -149,7 +151,22 @@ def _accuracy(result: Result) -> Iterator[_Table]:
         positions = tuple(f"{position:.0e}".replace("e+0", "e") for position in rows[0].errors)
         body = [(row.name, *map(_error, row.errors.values())) for row in rows]
         title = f"largest error of a turned pair (1, 0), {dtype}, against {result.truth}"
-        yield _Table(title, ("position", *positions), body)
+        yield _Table(title, ("position", *positions), body, (_JUDGED,))
+
+
+def _failed(result: Result) -> tuple[str, ...]:
+    """What each who broke said, once, and where."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for timing in result.timings:
+        for name, said in timing.failed.items():
+            places.setdefault((name, said), []).append(_case(timing.case))
+    for row in result.accuracy:
+        if row.failed:
+            places.setdefault((row.name, row.failed), []).append(f"accuracy {row.dtype}")
+    return tuple(
+        f"{name}: {said} ({at[0]}{f' and {len(at) - 1} more' if at[1:] else ''})"
+        for (name, said), at in places.items()
+    )
 
 
 def _faster(result: Result) -> _Table:
@@ -185,9 +202,8 @@ def _number(value: float) -> str:
     return f"{value:.0e}"
 
 
-def _memory(timings: Sequence[Timing], name: str) -> str:
-    told = [row.memory for timing in timings for row in timing.rows if row.name == name]
-    return "" if told[-1] is None else f"{told[-1]:.2f}"
+def _memory(row: Row | None) -> str:
+    return "" if row is None or row.memory is None else f"{row.memory:.2f}"
 
 
 def _error(value: float | None) -> str:

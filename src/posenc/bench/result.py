@@ -83,11 +83,13 @@ class Accuracy:
         name: the contestant.
         dtype: of what is turned.
         errors: the largest, for each position; None where it does not reach so far.
+        failed: what it said if it broke.
     """
 
     name: str
     dtype: str
     errors: dict[int, float | None]
+    failed: str | None = None
 
 
 class Bar(NamedTuple):
