@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from posenc import kernels, rotary
+from posenc.kernels import threads as shared
 
 LAYOUTS = ("half", "interleaved")
 DTYPES = ("float16", "float32", "float64", "bfloat16")
@@ -61,12 +62,14 @@ class TestEqualsFormula:
         assert kernels.rotate(x, cos, sin, layout=layout, out=x) is x
         np.testing.assert_array_equal(x, got)
 
-    @pytest.mark.parametrize("layout", LAYOUTS)
-    @pytest.mark.parametrize("tokens", [63, 64, 65, 129, 1023, 1024, 1025])
-    def test_around_a_tile(self, tokens, layout):
+    @pytest.mark.parametrize("threads", [1, 2])
+    @pytest.mark.parametrize("tokens", [3071, 3072, 3073, 4095, 4096, 4097])
+    def test_around_a_tile(self, tokens, threads, monkeypatch):
+        """4,096 positions at most, and for two threads here a quarter of 3 x 4,096."""
+        monkeypatch.setattr(shared, "count", lambda: threads)
         x, (cos, sin) = numbers((2, 3, tokens, 10), "float32"), angles((2, 1, tokens, 4))
-        got = kernels.rotate(x, cos, sin, layout=layout)
-        np.testing.assert_array_equal(got, formula(x, cos, sin, layout))
+        got = kernels.rotate(x, cos, sin, layout="half")
+        np.testing.assert_array_equal(got, formula(x, cos, sin, "half"))
 
     @pytest.mark.parametrize("layout", LAYOUTS)
     @pytest.mark.parametrize("order", [(0, 2, 1, 3), (1, 0, 2, 3), (2, 1, 0, 3)])
@@ -84,13 +87,15 @@ class TestEqualsFormula:
         np.testing.assert_array_equal(wide[..., 19:], before[..., 19:])
 
     @pytest.mark.parametrize("threads", [1, 2, 3, 7])
-    def test_any_number_of_threads(self, threads, monkeypatch):
-        from posenc.kernels import threads as module
-
-        monkeypatch.setattr(module, "count", lambda: threads)
-        x, (cos, sin) = numbers((3, 5, 700, 64), "float32"), angles((3, 1, 700, 32))
-        got = kernels.rotate(x, cos, sin, layout="half")
-        np.testing.assert_array_equal(got, formula(x, cos, sin, "half"))
+    @pytest.mark.parametrize("dtype", DTYPES)
+    def test_any_number_of_threads(self, dtype, threads, monkeypatch):
+        """Heads one after another in memory, and side by side."""
+        monkeypatch.setattr(shared, "count", lambda: threads)
+        x, (cos, sin) = numbers((3, 5, 700, 64), dtype), angles((3, 1, 700, 32), dtype)
+        want = formula(x, cos, sin, "half")
+        np.testing.assert_array_equal(kernels.rotate(x, cos, sin, layout="half"), want)
+        swapped = np.ascontiguousarray(x.swapaxes(1, 2)).swapaxes(1, 2)
+        np.testing.assert_array_equal(kernels.rotate(swapped, cos, sin, layout="half"), want)
 
     @pytest.mark.parametrize("layout", LAYOUTS)
     @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])

@@ -4,13 +4,14 @@ import os
 import subprocess
 import sys
 import threading
-import time
 
 import numpy as np
 import pytest
+from numba import carray, cfunc, types
 
 from posenc import kernels
 from posenc.kernels import threads
+from posenc.kernels.floats import at
 
 
 @pytest.fixture(params=["openmp", "python"])
@@ -25,45 +26,27 @@ def pool(request, monkeypatch):
     return request.param
 
 
+KIND = threads.fields(("seen", np.int64))
+
+
+@cfunc(types.void(types.voidptr))
+def mark(address):
+    """Add one for each item that this thread was given."""
+    job = carray(address, 1, KIND)[0]
+    seen = carray(at(job.seen, 0, np.int64(0)), job.items)
+    first, last = threads.next_part(address)
+    while first < last:
+        seen[first:last] += 1
+        first, last = threads.next_part(address)
+
+
 @pytest.mark.usefixtures("pool")
 @pytest.mark.parametrize("count", [1, 2, 3, 8])
-@pytest.mark.parametrize("items", [0, 1, 2, 7, 8, 9])
+@pytest.mark.parametrize("items", [1, 2, 7, 8, 9, 1000])
 def test_every_item_once(items, count):
-    seen, lock = [], threading.Lock()
-
-    def work(start, stop):
-        with lock:
-            seen.extend(range(start, stop))
-
-    threads.split(work, items, threads=count)
-    assert sorted(seen) == list(range(items))
-
-
-@pytest.mark.usefixtures("pool")
-def test_an_error_arrives_after_all_have_stopped():
-    started, stopped = threading.Event(), threading.Event()
-
-    def work(start, stop):
-        if start == 0:
-            assert started.wait(10)
-            raise KeyError("first")
-        started.set()
-        time.sleep(0.05)
-        stopped.set()
-
-    with pytest.raises(KeyError, match="first"):
-        threads.split(work, 2, threads=2)
-    assert stopped.is_set()
-
-
-@pytest.mark.usefixtures("pool")
-def test_an_error_of_another_thread_arrives():
-    def work(start, stop):
-        if start:
-            raise KeyError("second")
-
-    with pytest.raises(KeyError, match="second"):
-        threads.split(work, 2, threads=2)
+    seen = np.zeros(items, dtype=np.int64)
+    threads.share(mark, KIND, (seen.ctypes.data,), items, count)
+    np.testing.assert_array_equal(seen, np.ones(items))
 
 
 def test_follows_pytorch():

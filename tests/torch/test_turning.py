@@ -215,7 +215,7 @@ def test_the_loop_is_what_runs(monkeypatch):
     from posenc.kernels import turning as loop
 
     calls = []
-    monkeypatch.setattr(loop, "turn", lambda *rest, **options: calls.append(options["dim"]))
+    monkeypatch.setattr(loop, "turn", lambda *rest, **options: calls.append(rest[4].dim))
     cos, sin = table(5, 4)
     rotate(numbers(5, 8), cos, sin, layout="half")
     rotate_(numbers(5, 8), cos, sin, layout="half")

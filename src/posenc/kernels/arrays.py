@@ -28,7 +28,7 @@ def fits(x: Any, cos: Any, sin: Any) -> bool:
         and x.size >= _ENOUGH
         and available()
         and _like(x) is not None
-        and all(_steps(array) is not None for array in (x, cos, sin))
+        and all(map(_walkable, (x, cos, sin)))
     )
 
 
@@ -74,16 +74,13 @@ def rotate(
         return result
     work = np.float64 if x.dtype == np.float64 else np.float32
     cos, sin = (np.ascontiguousarray(part, dtype=work) for part in (cos, sin))
-    steps = [_steps(array) for array in (x, result, cos)]
     turning.turn(
         x.ctypes.data,
         result.ctypes.data,
         cos.ctypes.data,
         sin.ctypes.data,
-        turning.plan(x.shape[:-1], steps[0], steps[1], cos.shape[:-1], steps[2]),
+        turning.plan(x.shape, _steps(x), _steps(result), cos.shape),
         like=like,
-        dim=x.shape[-1],
-        half=cos.shape[-1],
         interleaved=layout == "interleaved",
         threads=threads.count(),
     )
@@ -115,11 +112,22 @@ def cos_sin(
     """
     from posenc.kernels import tables, threads
 
-    _checks.integer_positions("positions", positions)
-    flat = np.ascontiguousarray(positions, dtype=np.int64).reshape(-1)
+    flat = _small_integers(positions)
     parts = tables.cos_sin(flat, turns(frequencies), factor, threads=threads.count())
     cos, sin = (part.reshape(*positions.shape, len(frequencies)) for part in parts)
     return cos, sin
+
+
+def _small_integers(positions: np.ndarray) -> np.ndarray:
+    """Positions in a row as int64, within the exact range."""
+    # What is plainly right is not asked further: this runs for each token that a model writes.
+    plain = isinstance(positions, np.ndarray) and positions.dtype == np.int64 and positions.size
+    if not (
+        plain
+        and -_checks.LAST_POSITION <= positions.min() <= positions.max() <= _checks.LAST_POSITION
+    ):
+        _checks.integer_positions("positions", positions)
+    return np.ascontiguousarray(positions, dtype=np.int64).reshape(-1)
 
 
 def turns(frequencies: Sequence[float]) -> np.ndarray:
@@ -147,7 +155,7 @@ def _check(x: np.ndarray, out: np.ndarray) -> Any:
             f"`out` must have the shape and dtype of `x`, {x.shape} and {x.dtype}; got "
             f"{out.shape} and {out.dtype}."
         )
-    if x.size and (_steps(x) is None or _steps(out) is None):
+    if x.size and not (_walkable(x) and _walkable(out)):
         raise ValueError(
             "`x` and `out` must have neighbouring features side by side in memory; got strides "
             f"{x.strides} and {out.strides}. numpy.ascontiguousarray(x) has."
@@ -165,11 +173,14 @@ def _like(x: np.ndarray) -> Any:
     return BITS[str(x.dtype)] if str(x.dtype) in supported() else None
 
 
-def _steps(array: np.ndarray) -> tuple[int, ...] | None:
-    """How many numbers lie between neighbours along each axis before the last; None if none fit."""
+def _walkable(array: np.ndarray) -> bool:
+    """Whether features are neighbours in memory, and tokens whole numbers apart."""
     size = array.itemsize
     if array.ndim == 0 or (array.shape[-1] > 1 and array.strides[-1] != size):
-        return None
-    if any(step < 0 or step % size for step in array.strides):
-        return None
-    return tuple(step // size for step in array.strides[:-1])
+        return False
+    return all(step >= 0 and step % size == 0 for step in array.strides)
+
+
+def _steps(array: np.ndarray) -> tuple[int, ...]:
+    """How many numbers lie between neighbours along each axis."""
+    return tuple(step // array.itemsize for step in array.strides)

@@ -8,11 +8,14 @@ what remains is at most an eighth of a turn, where a short polynomial in float64
 from __future__ import annotations
 
 import math
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import carray, cfunc, njit, types  # pyright: ignore[reportPrivateImportUsage]
 
 from posenc.kernels import threads as _threads
+from posenc.kernels.floats import at
 
 _ANGLES_A_THREAD = 1 << 13
 _RADIANS = math.tau / 2**64
@@ -38,16 +41,41 @@ def cos_sin(
     """
     cos = np.empty((len(positions), len(turns)), dtype=np.float32)
     sin = np.empty_like(cos)
-
-    def work(first: int, last: int) -> None:
-        _cos_sin(positions, turns, factor, cos, sin, first, last)
-
-    parts = 1 + cos.size // _ANGLES_A_THREAD
-    _threads.split(work, len(positions), threads=min(threads, parts))
+    places = (array.ctypes.data for array in (positions, turns, cos, sin))
+    arguments = (*places, *cos.shape, factor)
+    threads = min(threads, 1 + cos.size // _ANGLES_A_THREAD)
+    if cos.size:
+        _threads.share(_shared(), _JOB, arguments, len(positions), threads)
     return cos, sin
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+_JOB = _threads.fields(
+    *((name, np.int64) for name in ("positions", "turns", "cos", "sin", "tokens", "pairs")),
+    ("factor", np.float64),
+)
+
+
+@lru_cache(maxsize=1)
+def _shared() -> Any:
+    """`_cos_sin` for several threads."""
+
+    @cfunc(types.void(types.voidptr), cache=True)
+    def loop(address):
+        job = carray(address, 1, _JOB)[0]
+        positions = carray(at(job.positions, 0, np.int64(0)), job.tokens)
+        turns = carray(at(job.turns, 0, np.uint64(0)), job.pairs)
+        shape = (job.tokens, job.pairs)
+        cos = carray(at(job.cos, 0, np.float32(0)), shape)
+        sin = carray(at(job.sin, 0, np.float32(0)), shape)
+        first, last = _threads.next_part(address)
+        while first < last:
+            _cos_sin(positions, turns, job.factor, cos, sin, first, last)
+            first, last = _threads.next_part(address)
+
+    return loop
+
+
+@njit(fastmath={"contract"})
 def _cos_sin(positions, turns, factor, cos, sin, first, last):
     s1, s3, s5, s7, s9, s11 = _SIN
     c0, c2, c4, c6, c8, c10, c12 = _COS

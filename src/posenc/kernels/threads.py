@@ -1,9 +1,9 @@
-"""Work cut into parts that several threads share.
+"""Work cut into parts that several threads share, without Python's lock from first to last.
 
-The loops are compiled without Python's lock, so threads run them side by side. Where PyTorch is
-loaded they are its own threads: between two of its operations these keep a core busy for some
-milliseconds, waiting for more, and threads beside them would have to wait. (Measured: turning
-4,096 tokens of 40 heads in bfloat16 right after a copy took twice as long.) Elsewhere, and in a
+A thread that waits for the lock sleeps, and waking it takes longer than turning 512 tokens of 40
+heads: so what the threads call is compiled too, and counts the parts itself. Where PyTorch is
+loaded the threads are its own: between two of its operations these keep a core busy for some
+milliseconds, waiting for more, and threads beside them would have to wait. Elsewhere, and in a
 forked child, whose copy of PyTorch's pool has no threads, they are plain Python threads.
 """
 
@@ -12,11 +12,15 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import carray, njit, types  # pyright: ignore[reportPrivateImportUsage]
+from numba.extending import intrinsic
 
 _PARTS_A_THREAD = 4  # so that a thread that was held up leaves the rest to the others
 
@@ -42,49 +46,55 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def split(work: Callable[[int, int], None], items: int, *, threads: int) -> None:
-    """Call work(start, stop) for parts of range(items), side by side in so many threads.
+def fields(*names: tuple[Any, ...]) -> np.dtype:
+    """The memory in which a loop finds its arguments, behind those that `next_part` needs."""
+    return np.dtype([(name, np.int64) for name in ("next", "parts", "items")] + [*names])
+
+
+def share(loop: Any, kind: np.dtype, arguments: tuple[Any, ...], items: int, threads: int) -> None:
+    """Let so many threads run a loop side by side until all parts are done.
 
     Args:
-        work: what to do with the items from `start` up to `stop`.
-        items: how many there are.
+        loop: compiled by numba.cfunc, void(voidptr): takes parts by `next_part`. It must not raise.
+        kind: of `fields`, as what the loop reads the memory at the address that it gets.
+        arguments: values of the fields that are its own.
+        items: how many there are to be shared.
         threads: how many share them.
-    Raises:
-        BaseException: what `work` raised first, after all threads have stopped.
     """
-    if threads <= 1 or items <= 1:
-        return work(0, items)
     parts = min(threads * _PARTS_A_THREAD, items)
-    edges = iter([(items * i // parts, items * (i + 1) // parts) for i in range(parts)])
-    errors: list[BaseException] = []
-
-    def share() -> None:
-        _take_parts(work, edges, errors)
-
-    threads = min(threads, parts)
-    if (openmp := _openmp()) is not None and not _forked:
-        openmp.GOMP_parallel(_CALLBACK(lambda _: share()), None, threads, 0)
+    job = np.array([(0, parts, items, *arguments)], dtype=kind)
+    address = job.ctypes.data
+    if threads == 1:
+        loop.ctypes(address)
+    elif (openmp := _openmp()) is not None and not _forked:
+        openmp.GOMP_parallel(loop.address, address, threads, 0)
     else:
-        _side_by_side(share, threads)
-    if errors:
-        raise errors[0]
-    return None
+        others = [_workers().submit(loop.ctypes, address) for _ in range(threads - 1)]
+        loop.ctypes(address)
+        wait(others)
 
 
-def _take_parts(
-    work: Callable[[int, int], None], edges: Iterator[tuple[int, int]], errors: list[BaseException]
-) -> None:
-    """What one thread does: take a part as long as there are some and nothing has failed."""
-    try:
-        for start, stop in edges:  # Python's lock hands each part out once
-            if errors:
-                return
-            work(start, stop)
-    except BaseException as error:  # no exception may leave a thread of OpenMP
-        errors.append(error)
+@njit
+def next_part(job):
+    """First and last + 1 of the items to do next; equal when none is left."""
+    part = _count(job)
+    _, parts, items = carray(job, 3, np.int64)
+    return items * min(part, parts) // parts, items * min(part + 1, parts) // parts
 
 
-_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_intrinsic: Any = intrinsic  # what it makes is called with one argument less than is declared
+
+
+@_intrinsic
+def _count(_context: Any, job: Any) -> Any:
+    """The number at an address, which is one more for the next thread that asks."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        number = ir.IntType(64)
+        place = builder.bitcast(arguments[0], number.as_pointer())
+        return builder.atomic_rmw("add", place, number(1), "monotonic")
+
+    return types.int64(job), generate
 
 
 @lru_cache(maxsize=1)
@@ -99,7 +109,7 @@ def _library(torch: Any) -> Any:
         except OSError:
             continue
         library.GOMP_parallel.argtypes = (
-            *(_CALLBACK, ctypes.c_void_p),
+            *(ctypes.c_void_p, ctypes.c_void_p),
             *(ctypes.c_uint, ctypes.c_uint),
         )
         library.GOMP_parallel.restype = None
@@ -110,12 +120,6 @@ def _library(torch: Any) -> Any:
 def _openmp() -> Any:
     torch = sys.modules.get("torch")
     return None if torch is None else _library(torch)
-
-
-def _side_by_side(share: Callable[[], None], threads: int) -> None:
-    others = [_workers().submit(share) for _ in range(threads - 1)]
-    share()
-    wait(others)
 
 
 def _workers() -> ThreadPoolExecutor:

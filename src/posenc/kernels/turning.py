@@ -1,8 +1,9 @@
 """Pairs of features turned in one pass over memory: `posenc.rotary.rotate` as a fused loop.
 
 The formula reads and writes its input several times and makes temporaries of its size. Here each
-number is read once and written once. A tile of positions is turned for all heads before the next
-tile, so that cosines and sines stay in the cache; nothing is allocated.
+number is read once and written once, as far as can be in the order of memory; a tile of positions
+is turned for all heads before the next, so that cosines and sines stay in the cache. Nothing is
+allocated.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import carray, njit  # pyright: ignore[reportPrivateImportUsage]
+from numba import carray, cfunc, njit, types  # pyright: ignore[reportPrivateImportUsage]
 
 from posenc.kernels import threads as _threads
 from posenc.kernels.floats import at, load, store
 
-# Positions turned for all heads before the next: cosines and sines of 1,024 stay in the second
-# cache, and every head is read in long pieces. Fewer where threads would get none.
-_LARGEST_TILE = 1024
+# Positions turned for all heads before the next: cosines and sines of 4,096 stay in the last cache.
+# (Those of 1,024 would stay in the second, but heads whose pieces lie a power of two apart get in
+# each other's way there: a third slower in bfloat16.) Fewer where threads would get none.
+_LARGEST_TILE = 4096
 _SMALLEST_TILE = 64
 _NUMBERS_A_THREAD = 1 << 16  # waking a thread costs as much as turning some 50,000 numbers
 
@@ -30,13 +32,20 @@ class Plan(NamedTuple):
     walk     two rows: the axis along which positions vary most, and the axis (heads) along which
              they do not; of each how many, and the steps in x, in the result and in the table
     starts   where the walk begins in x, in the result and in the table, for all further axes
+    pieces   in how many pieces the heads of a tile are turned: one if they lie side by side
+    length   how many positions the first axis of a walk has
+    dim      features of a token
+    half     pairs of a token, which come first
+    threads  how many are worth waking
     """
 
     walk: np.ndarray
     starts: np.ndarray
+    pieces: int
     length: int
-    """How many positions the first axis of a walk has."""
-    tokens: int
+    dim: int
+    half: int
+    threads: int
 
 
 @lru_cache(maxsize=1024)
@@ -44,23 +53,24 @@ def plan(
     shape: tuple[int, ...],
     x_steps: tuple[int, ...],
     out_steps: tuple[int, ...],
-    table_shape: tuple[int, ...],
-    table_steps: tuple[int, ...],
+    table: tuple[int, ...],
 ) -> Plan:
     """Order the loops by what varies along each axis, once for each kind of input.
 
     Args:
-        shape: of `x` without its features.
+        shape: of `x`.
         x_steps: how many numbers lie between neighbours along each axis of `x`.
         out_steps: the same for the result.
-        table_shape: of cos without its pairs; each axis equal or 1, axes in front may lack.
-        table_steps: how many numbers lie between neighbours along each axis of cos.
+        table: the shape of cos, whose rows follow each other in memory; each axis before the last
+            equal or 1, axes in front may lack.
     Returns:
         The order.
     """
-    lacking = (0,) * (len(shape) - len(table_shape))
-    rows = [0 if n == 1 else step for n, step in zip(table_shape, table_steps, strict=True)]
-    steps = zip(shape, x_steps, out_steps, (*lacking, *rows), strict=True)
+    *tokens, dim = shape
+    *rows, half = table
+    lacking = (0,) * (len(tokens) - len(rows))
+    along = [0 if n == 1 else math.prod(table[i + 1 :]) for i, n in enumerate(rows)]
+    steps = zip(tokens, x_steps[:-1], out_steps[:-1], (*lacking, *along), strict=True)
     axes = [axis for axis in steps if axis[0] != 1]
     chosen = [_longest(axes, moving=True), _longest(axes, moving=False)]
     walk = [(1, 0, 0, 0) if i is None else axes[i] for i in chosen]
@@ -69,7 +79,10 @@ def plan(
         if i not in chosen:
             along = np.arange(size)[:, None] * np.asarray(step)
             starts = (starts[:, None] + along).reshape(-1, 3)
-    return Plan(np.asarray(walk, dtype=np.int64), starts, walk[0][0], math.prod(shape))
+    (length, x_step, *_), (heads, x_head, *_) = walk
+    pieces = 1 if length == 1 or x_head < x_step else heads
+    threads = 1 + math.prod(shape) // _NUMBERS_A_THREAD
+    return Plan(np.asarray(walk, dtype=np.int64), starts, pieces, length, dim, half, threads)
 
 
 def _longest(axes: list[tuple[int, ...]], *, moving: bool) -> int | None:
@@ -85,8 +98,6 @@ def turn(
     order: Plan,
     *,
     like: Any,
-    dim: int,
-    half: int,
     interleaved: bool,
     threads: int,
 ) -> None:
@@ -100,27 +111,63 @@ def turn(
         out: likewise for the result; the same address turns in place, other memory must not
             overlap.
         cos: likewise for the cosines: float32, or float64 for float64.
-        sin: likewise for the sines, with the steps of `cos`.
+        sin: likewise for the sines.
         order: how to walk.
         like: of `floats.BITS`, the kind of `x`.
-        dim: features of a token.
-        half: pairs of a token, which come first.
         interleaved: whether features 2k and 2k + 1 are a pair, else k and k + half.
         threads: how many may work at it.
     """
-    walk, starts, length, tokens = order
-    threads = min(threads, 1 + tokens * dim // _NUMBERS_A_THREAD)
-    share = length * len(starts) // (2 * threads)
-    tile = min(max(share, _SMALLEST_TILE), _LARGEST_TILE)
-    items = -(-length // tile) * len(starts)
-    if threads == 1:
-        _turn(x, out, cos, sin, walk, starts, like, dim, half, interleaved, tile, 0, items)
+    walk, starts, pieces, length, dim, half, most = order
+    ways = len(starts) * pieces
+    if threads <= 1 or most <= 1:
+        tile = _LARGEST_TILE
+        items = -(-length // tile) * ways
+        _turn(x, out, cos, sin, walk, starts, pieces, like, dim, half, interleaved, tile, 0, items)
         return
+    threads = min(threads, most)
+    tile = min(max(length * ways // (4 * threads), _SMALLEST_TILE), _LARGEST_TILE)
+    begin = (starts.ctypes.data, len(starts), pieces)
+    arguments = (x, out, cos, sin, walk, *begin, dim, half, interleaved, tile)
+    _threads.share(_shared(like), _JOB, arguments, -(-length // tile) * ways, threads)
 
-    def work(first: int, last: int) -> None:
-        _turn(x, out, cos, sin, walk, starts, like, dim, half, interleaved, tile, first, last)
 
-    _threads.split(work, items, threads=threads)
+_JOB = _threads.fields(
+    *((name, np.int64) for name in ("x", "out", "cos", "sin")),
+    ("walk", np.int64, (2, 4)),
+    *((name, np.int64) for name in ("starts", "ways", "pieces")),
+    *((name, np.int64) for name in ("dim", "half", "interleaved", "tile")),
+)
+
+
+@lru_cache(maxsize=4, typed=True)  # zeros of all kinds are equal
+def _shared(like: Any) -> Any:
+    """`_turn` for several threads."""
+
+    @cfunc(types.void(types.voidptr), cache=True)
+    def loop(address):
+        job = carray(address, 1, _JOB)[0]
+        starts = carray(at(job.starts, 0, np.int64(0)), (job.ways, 3))
+        first, last = _threads.next_part(address)
+        while first < last:
+            _turn(
+                job.x,
+                job.out,
+                job.cos,
+                job.sin,
+                job.walk,
+                starts,
+                job.pieces,
+                like,
+                job.dim,
+                job.half,
+                job.interleaved != 0,
+                job.tile,
+                first,
+                last,
+            )
+            first, last = _threads.next_part(address)
+
+    return loop
 
 
 @njit(inline="always")
@@ -160,20 +207,22 @@ def _token(x, out, c, s, dim, half, interleaved, in_place):
 
 
 @njit(nogil=True, cache=True)
-def _turn(x, out, cos, sin, walk, starts, like, dim, half, interleaved, tile, first, last):
+def _turn(x, out, cos, sin, walk, starts, pieces, like, dim, half, interleaved, tile, first, last):
     length, x_step, out_step, table_step = walk[0]
     heads, x_head, out_head, _ = walk[1]
+    side_by_side = heads // pieces
     tiles = -(-length // tile)
     one = load(like)  # of the kind of cosines
     for item in range(first, last):
-        x_start, out_start, table_start = starts[item // tiles]
-        begin = item % tiles * tile
-        end = min(begin + tile, length)
-        # In (batch, length, heads, dim) heads lie side by side in memory, so they come first.
-        inner, outer = (heads, end - begin) if x_head < x_step else (end - begin, heads)
+        x_start, out_start, table_start = starts[item // pieces // tiles]
+        begin = item // pieces % tiles * tile
+        tokens = min(tile, length - begin)
+        head = item % pieces
+        # The inner loop is the long one.
+        inner, outer = (side_by_side, tokens) if side_by_side > 1 else (tokens, 1)
         for i in range(outer):
             for j in range(inner):
-                p, h = (begin + i, j) if x_head < x_step else (begin + j, i)
+                p, h = (begin + i, j) if side_by_side > 1 else (begin + j, head)
                 t = table_start + p * table_step
                 _token(
                     carray(at(x, x_start + p * x_step + h * x_head, like), dim),

@@ -62,7 +62,7 @@ class Cache:
         settings = (settings, *map(_queue, tensors))  # so of as many tensors
         entries = self._kept
         for entry in entries:
-            if entry.settings == settings and _all_same(entry.inputs, tensors):
+            if entry.settings == settings and entry.made_from(tensors):
                 if not entry.intact():
                     break
                 if entry is not entries[0]:
@@ -71,8 +71,7 @@ class Cache:
         with torch.inference_mode(False), torch.no_grad():
             inputs = tuple(map(_seen, tensors))  # before `make`: a write meanwhile must show
             result = make()
-        versions = tuple(tensor._version for tensor in result)
-        self._keep(_Entry(settings, inputs, result, versions))
+        self._keep(_Entry(settings, inputs, result))
         return result
 
     def clear(self) -> None:
@@ -106,34 +105,43 @@ def copy_on_write(tensor: torch.Tensor) -> torch.Tensor:
     return private._lazy_clone(tensor) if at_work(tensor) else tensor
 
 
-@dataclass(frozen=True)
 class _Entry:
-    settings: Hashable
-    inputs: tuple[_Copy | _Mark, ...]
-    result: Tensors
-    versions: tuple[int, ...]
+    """A result and what it was made of. (Loops: asked in each layer, where `all(...)` shows.)"""
+
+    def __init__(
+        self, settings: Hashable, inputs: tuple[_Copy | _Mark, ...], result: Tensors
+    ) -> None:
+        self.settings = settings
+        self.inputs = inputs
+        self.result = result
+        self.versions = [tensor._version for tensor in result]
+        copies = [seen.tensor for seen in inputs if isinstance(seen, _Copy)]
+        self.size = sum(tensor.nbytes for tensor in (*result, *copies))  # bytes
+
+    def made_from(self, tensors: Tensors) -> bool:
+        """Whether these are the same inputs; there are as many."""
+        for seen, tensor in zip(self.inputs, tensors):  # noqa: B905, SIM110
+            if not seen.same(tensor):
+                return False
+        return True
 
     def intact(self) -> bool:
         """Whether nobody has written into the result."""
-        pairs = zip(self.result, self.versions, strict=True)
-        return all(tensor._version == version for tensor, version in pairs)
-
-    @property
-    def size(self) -> int:
-        """Bytes of the result and of the copies beside it."""
-        copies = [seen.tensor for seen in self.inputs if isinstance(seen, _Copy)]
-        return sum(tensor.nbytes for tensor in (*self.result, *copies))
+        for tensor, version in zip(self.result, self.versions):  # noqa: B905
+            if tensor._version != version:
+                return False
+        return True
 
 
 @dataclass(frozen=True)
 class _Copy:
-    """A tensor on the CPU as it was."""
+    """A tensor on the CPU as it was; others come with other settings (see `_queue`)."""
 
     tensor: torch.Tensor
 
     def same(self, other: torch.Tensor) -> bool:
         mine = self.tensor
-        return other.is_cpu and mine.dtype == other.dtype and torch.equal(mine, other)
+        return mine.dtype == other.dtype and torch.equal(mine, other)
 
 
 @dataclass(frozen=True)
@@ -151,10 +159,6 @@ def _seen(tensor: torch.Tensor) -> _Copy | _Mark:
     if tensor.is_cpu:
         return _Copy(tensor.detach().clone())
     return _Mark(weakref.ref(tensor), tensor._version)
-
-
-def _all_same(inputs: tuple[_Copy | _Mark, ...], tensors: Tensors) -> bool:
-    return all(one.same(other) for one, other in zip(inputs, tensors, strict=True))
 
 
 def _keepable(tensors: Tensors) -> bool:

@@ -26,6 +26,14 @@ def plain(*tensors: Any) -> bool:
 
 
 @lru_cache(maxsize=1)
+def turning() -> Any:
+    """The loop that turns; numba is loaded when it is first wanted."""
+    from posenc.kernels import turning
+
+    return turning
+
+
+@lru_cache(maxsize=1)
 def kinds() -> dict[torch.dtype, Any]:
     """The dtypes that the loops take on this machine, and as what; none without numba."""
     if not kernels.available():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -25,7 +27,7 @@ def alibi_mask(
     from posenc.kernels import biases
 
     slopes = np.asarray(spec.slopes, dtype=np.float64)
-    rows, mask = _rows(queries, keys, spec.heads, dtype or torch.float32)
+    rows, mask = _rows(queries, keys, spec.heads, dtype or torch.float32, torch.float64)
     biases.alibi(
         *rows,
         slopes,
@@ -56,12 +58,11 @@ def t5_mask(
     from posenc.kernels import biases
 
     attention.check_weight("table", table, spec.weights["table"], like=queries)
-    distance = torch.arange(-far, far + 1)
-    bucket = t5.bucket(distance, spec.edges, bidirectional=spec.bidirectional)
     mask_dtype = dtype or torch.float32
-    values = table.detach()[bucket].T.to(mask_dtype).contiguous()
+    buckets = _buckets(spec.edges, spec.bidirectional)
+    values = table.detach()[buckets].T.to(mask_dtype).contiguous()
     bits = values.view(_INTEGERS[values.element_size()]).numpy()
-    rows, mask = _rows(queries, keys, spec.heads, mask_dtype)
+    rows, mask = _rows(queries, keys, spec.heads, mask_dtype, torch.int64)
     biases.by_distance(
         *rows,
         bits.view(like.dtype),
@@ -72,13 +73,20 @@ def t5_mask(
     return mask
 
 
+@lru_cache(maxsize=2)
+def _buckets(edges: tuple[int, ...], bidirectional: bool) -> Tensor:
+    """The bucket of each distance up to the first that all further ones share one with."""
+    distance = torch.arange(-edges[-1], edges[-1] + 1)
+    return t5.bucket(distance, edges, bidirectional=bidirectional)
+
+
 _INTEGERS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 def _rows(
-    queries: Tensor, keys: Tensor, heads: int, dtype: torch.dtype
+    queries: Tensor, keys: Tensor, heads: int, dtype: torch.dtype, work: torch.dtype
 ) -> tuple[tuple[np.ndarray, np.ndarray], Tensor]:
-    """Positions as (batch, tokens) in int64, and memory for the mask."""
+    """Positions as (batch, tokens) in the dtype `work`, and memory for the mask."""
     distances.check_axes(queries, keys)
     _checks.integer_positions("query_positions", queries)
     _checks.integer_positions("key_positions", keys)
@@ -87,6 +95,6 @@ def _rows(
         positions.expand(*batch, positions.shape[-1]).reshape(batch.numel(), positions.shape[-1])
         for positions in (queries, keys)
     ]
-    one, other = (np.ascontiguousarray(row.numpy(), dtype=np.int64) for row in rows)
+    one, other = (row.to(work).contiguous().numpy() for row in rows)
     mask = torch.empty((*batch, heads, queries.shape[-1], keys.shape[-1]), dtype=dtype)
     return (one, other), mask

@@ -157,7 +157,7 @@ class Turning(Encoding):
         return cos, sin
 
     def _has_features(self, x: Tensor) -> None:
-        if x.shape[-1:] != (self._dim,):
+        if x.ndim == 0 or x.shape[-1] != self._dim:
             _checks.features(x, self._dim)
 
     def _aligned(self, part: Tensor, axes: int) -> Tensor:

@@ -48,7 +48,7 @@ def rotate(
     """
     way = _way(x, cos, sin, layout)
     if out is not None:
-        return _into(out, x, cos, sin, layout)
+        return _into(out, x, cos, sin, layout, way)
     if way == "loop":
         return _turn(x, cos, sin, layout == "interleaved")
     if way == "operator":
@@ -87,7 +87,9 @@ def rotate_(x: Tensor, cos: Tensor, sin: Tensor, *, layout: rotary.Layout) -> Te
     return x.copy_(rotate(x, cos, sin, layout=layout))
 
 
-def _into(out: Tensor, x: Tensor, cos: Tensor, sin: Tensor, layout: rotary.Layout) -> Tensor:
+def _into(
+    out: Tensor, x: Tensor, cos: Tensor, sin: Tensor, layout: rotary.Layout, way: str
+) -> Tensor:
     if torch.is_grad_enabled() and any(t.requires_grad for t in (x, cos, sin, out)):
         raise RuntimeError(
             "`out` must not be given where gradients are wanted, because none pass through it; "
@@ -100,16 +102,17 @@ def _into(out: Tensor, x: Tensor, cos: Tensor, sin: Tensor, layout: rotary.Layou
             f"`out` must have the shape and dtype of `x`, {tuple(x.shape)} and {x.dtype}; got "
             f"{tuple(out.shape)} and {out.dtype}."
         )
-    if not plain(out, x, cos, sin) or _way(x, cos, sin, layout) != "loop" or not _fits(out):
+    if way != "loop" or not plain(out) or not _fits(out):
         return out.copy_(rotate(x, cos, sin, layout=layout))
     if _overlap(x, out):
         raise ValueError("`out` must be `x` itself or share no memory with it.")
-    return _run(x, out, cos, sin, layout == "interleaved")
+    return _written(_run(x, out, cos, sin, layout == "interleaved"))
 
 
 def _way(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> str:
     """Whether the formula, the operator or the bare loop turns these, which must fit."""
-    _checks.one_of("layout", layout, ("half", "interleaved"))
+    if layout not in _LAYOUTS:
+        _checks.one_of("layout", layout, _LAYOUTS)
     if not plain(x, cos, sin):
         _checks.pairs_fit(x, cos, sin)
         # A compiled program runs beside posenc; an exported one must run without it.
@@ -124,6 +127,9 @@ def _way(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> str:
     wanted = x.requires_grad and torch.is_grad_enabled()
     batched = private._functorch.is_legacy_batchedtensor(x)
     return "operator" if wanted or batched else "loop"
+
+
+_LAYOUTS = ("half", "interleaved")
 
 
 def _trained(cos: Tensor, sin: Tensor) -> bool:
@@ -162,32 +168,31 @@ def _turn_(x: Tensor, cos: Tensor, sin: Tensor, interleaved: bool) -> Tensor:
             "`x` must not be expanded to turn in place, because its numbers share memory; "
             f"got strides {x.stride()}. x.clone() has its own."
         )
-    return _run(x, x, cos, sin, interleaved)
+    return _written(_run(x, x, cos, sin, interleaved))
 
 
 def _run(x: Tensor, out: Tensor, cos: Tensor, sin: Tensor, interleaved: bool) -> Tensor:
     """Let the fused loop turn `x` into `out`."""
-    from posenc.kernels import turning
-
     if x.numel() == 0:
         return out
+    turning = loops.turning()
     work = torch.float64 if x.dtype == torch.float64 else torch.float32
     cos, sin = _table(cos, work), _table(sin, work)
-    order = turning.plan(
-        x.shape[:-1], x.stride()[:-1], out.stride()[:-1], cos.shape[:-1], cos.stride()[:-1]
-    )
     turning.turn(
         x.data_ptr(),
         out.data_ptr(),
         cos.data_ptr(),
         sin.data_ptr(),
-        order,
+        turning.plan(x.shape, x.stride(), out.stride(), cos.shape),
         like=loops.kinds()[x.dtype],
-        dim=x.shape[-1],
-        half=cos.shape[-1],
         interleaved=interleaved,
         threads=torch.get_num_threads(),
     )
+    return out
+
+
+def _written(out: Tensor) -> Tensor:
+    """Tell autograd, which did not see it, that something else stands here now."""
     if not out.is_inference():
         torch.autograd.graph.increment_version(out)
     return out
@@ -198,12 +203,18 @@ def _table(part: Tensor, work: torch.dtype) -> Tensor:
 
 
 def _overlap(x: Tensor, out: Tensor) -> bool:
-    starts, ends = [], []
-    for tensor in (x, out):
-        reach = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
-        starts.append(tensor.data_ptr())
-        ends.append(tensor.data_ptr() + (reach + 1) * tensor.element_size())
-    return x.numel() > 0 and max(starts) < min(ends)
+    size, start, other = x.element_size(), x.data_ptr(), out.data_ptr()
+    return start < other + size * _reach(out.shape, out.stride()) and other < start + size * _reach(
+        x.shape, x.stride()
+    )
+
+
+@lru_cache(maxsize=1024)
+def _reach(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
+    """How many numbers there are from the first to the last, with those between."""
+    if 0 in shape:
+        return 0
+    return 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
 
 
 @torch.library.custom_op(
