@@ -1,9 +1,12 @@
-"""One fixture for every framework: a test runs on NumPy, array-api-strict, PyTorch and JAX."""
+"""Fixtures for every test: each array library, a browser, and a server for it."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
+import socket
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,3 +87,54 @@ def small(monkeypatch):
     quickly = [kind for kind in contestants._ALL if kind.name != "transformers compiled"]
     monkeypatch.setattr(contestants, "_ALL", tuple(quickly))
     monkeypatch.setattr(cases, "full", every)
+
+
+CHROMIUM = shutil.which("chromium")
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None and "CI" not in os.environ:
+        pytest.skip("the page is tested in Chromium: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def serve():
+    """Serves an ASGI application on a free port of this machine as long as a block runs."""
+    import uvicorn
+
+    @contextlib.contextmanager
+    def serving(application):
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            config = uvicorn.Config(
+                application,
+                log_level="warning",
+                lifespan="off",
+                ws="none",
+                timeout_graceful_shutdown=1,  # connections held open by a browser may not hang us
+            )
+            running = uvicorn.Server(config)
+            sockets = {"sockets": [listening]}
+            thread = threading.Thread(target=running.run, kwargs=sockets, daemon=True)
+            thread.start()
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+            running.should_exit = True
+            thread.join(timeout=20)
+            assert not thread.is_alive()
+
+    return serving

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from posenc.deberta import Deberta as Deberta
     from posenc.decomposed import Decomposed as Decomposed
     from posenc.explanations import Explanation as Explanation, explain as explain
+    from posenc.explorer import widget as widget
     from posenc.fire import Fire as Fire
     from posenc.fourier import FourierFeatures as FourierFeatures, Nerf as Nerf
     from posenc.goldens import Golden as Golden, golden as golden
@@ -80,6 +81,7 @@ _HOMES = {
         "Explanation",
         "explain",
     ),
+    "explorer": ("widget",),
     "fire": ("Fire",),
     "fourier": (
         "FourierFeatures",

@@ -243,10 +243,35 @@ def explore(
     explorer.serve(port=port)
 
 
+@app.command(epilog="Examples: posenc export explorer.html; posenc export public/explorer")
+def export(
+    target: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TARGET",
+            help="A name that ends in .html for one file, which opens from disk; any other for a "
+            "folder of files, for a web host.",
+            show_default=False,
+        ),
+    ],
+) -> None:
+    """Write the explorer as files that work without posenc and without a network.
+
+    They hold a few values of each setting. An earlier export is replaced; anything else is not.
+    """
+    from rich.console import Console
+
+    from posenc import explorer
+
+    with Console(stderr=True).status("writing ...") as shown:
+        size = explorer.export(target, progress=lambda words: shown.update(f"writing {words} ..."))
+    print(f"wrote {target} ({size / 1e6:.1f} MB)")
+
+
 @app.command(epilog="Example: posenc bench --quick --only bfloat16")
 def bench(
     quick: Annotated[
-        bool, typer.Option("--quick", help="Only the most important, in about a minute.")
+        bool, typer.Option("--quick", help="Only the most important, in a minute or two.")
     ] = False,
     only: Annotated[
         str | None,
@@ -265,8 +290,9 @@ def bench(
 ) -> None:
     """Measure how fast and how exact posenc is here, beside the other libraries installed.
 
-    All of it takes some minutes, and wants a machine at rest. Ctrl-C ends it with what was measured
-    until then, and exit status 130.
+    All of it takes some minutes, and wants a machine at rest.
+
+    Ctrl-C ends it with what was measured until then, and exit status 130.
     """
     from rich.console import Console
 

@@ -64,7 +64,7 @@ class Learned:
 
         Args:
             seed: of the random numbers.
-            std: their standard deviation: 0.02 in GPT-2 and BERT, dim ** -0.5 in fairseq.
+            std: their standard deviation: 0.02 in BERT, 0.01 in GPT-2, dim ** -0.5 in fairseq.
         Returns:
             {"table": float32 of shape (length + offset, dim)}.
         Example:

@@ -1,4 +1,4 @@
-"""The page of one method: its content as data, and the same content as HTML."""
+"""The page of one room: its content as data, and the same content as HTML."""
 
 from __future__ import annotations
 
@@ -9,61 +9,168 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from latex2mathml.converter import convert
 
-from posenc import __version__, spec
-from posenc.explorer import methods, palette, recipes
+from posenc import __version__, evaluation, mistakes, spec
+from posenc.bipe import Bipe
+from posenc.explorer import fields, fonts, methods, palette, recipes
 from posenc.explorer.methods import METHODS
+from posenc.explorer.rooms import ROOMS
+from posenc.explorer.rooms.controls import GROUPS
+from posenc.explorer.still import still
+from posenc.xpos import XPos
 
 HERE = Path(__file__).parent
 
-_ROWS = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, recipes.ROWS]
 
-
-def page(kind: str) -> dict[str, Any]:
-    """Everything that the page of a method says and offers.
+def room(name: str) -> dict[str, Any]:
+    """Everything that a room says and offers, ready for JSON.
 
     Args:
-        kind: one of `methods.METHODS`.
+        name: one of `rooms.ROOMS`.
     Returns:
-        Strings, numbers, lists and dicts, ready for JSON and for the template.
+        Strings, numbers, lists and dicts. `encodings` lists the kinds it shows.
     Raises:
-        KeyError: there is no such method.
+        KeyError: there is no such room.
     Example:
-        >>> page("rotary")["title"]
+        >>> room("waves")["title"]
+        'Waves'
+    """
+    one = ROOMS[name]
+    return {
+        "name": name,
+        "title": one.title,
+        "question": one.question,
+        "lead": one.lead,
+        "first": one.first,
+        "begins": dict(one.begins),
+        "encodings": [kind for kind, method in METHODS.items() if one.shows(method.encoding)],
+        "controls": list(one.controls),
+        "pictures": [vars(picture) for picture in one.pictures],
+        "notes": [{"title": title, "text": text} for title, text in one.notes],
+        "python": dict(one.python),
+        "answers": one.answer is not None,
+        "asks": list(one.asks),
+    }
+
+
+def method(kind: str) -> dict[str, Any]:
+    """Everything that the page says of an encoding and lets a visitor set, ready for JSON.
+
+    Args:
+        kind: one of `posenc.spec.ENCODINGS`.
+    Returns:
+        Strings, numbers, lists and dicts; formulas as MathML.
+    Raises:
+        KeyError: there is no such encoding.
+    Example:
+        >>> method("rotary")["title"]
         'Rotary embedding (RoPE)'
     """
-    method = METHODS[kind]
-    first = spec.to_data(method.encoding) | method.defaults
-    controls = [{"field": False} | _CONTROLS[name] | {"name": name} for name in method.controls]
+    one = METHODS[kind]
     return {
         "kind": kind,
-        "version": __version__,
-        "title": method.title,
-        "lead": method.lead,
-        "formulas": [convert(line, display="block") for line in method.formulas],
-        "aloud": method.aloud,
-        "steps": [{"name": step, "acts": step == method.acts} for step in methods.STEPS],
-        "controls": [control | _start(control, first) for control in controls],
-        "groups": _GROUPS,
-        "axes": method.axes,
-        "pictures": [
-            {"view": view, "title": title, "hint": hint} for view, title, hint in method.pictures
-        ],
-        "notes": [{"title": title, "text": text} for title, text in method.notes],
-        "others": [
-            {"kind": other, "name": METHODS[other].name, "title": METHODS[other].title}
-            for other in METHODS
-        ],
-        "questions": [
-            {"question": question, "answers": [METHODS[other].facts[i] for other in METHODS]}
-            for i, question in enumerate(methods.QUESTIONS)
-        ],
+        "name": one.name,
+        "title": one.title,
+        "lead": one.lead,
+        "formulas": [convert(line, display="block") for line in one.formulas],
+        "aloud": one.aloud,
+        "steps": [{"name": step, "acts": step == one.acts} for step in methods.STEPS],
+        "notes": [{"title": title, "text": text} for title, text in one.notes],
+        "facts": dict(zip(methods.QUESTIONS, one.facts, strict=True)),
+        "data": spec.to_data(one.encoding),
+        "tags": tags(one.encoding),
+        "controls": [*fields.controls(kind), *_mistakes(one.encoding)],
+    }
+
+
+def tags(encoding: Any) -> list[str]:
+    """What an encoding has, as controls and pictures ask for it in `needs`.
+
+    Its family, and: "heads" where heads differ; "slopes" where each head has one number;
+    "distance" where a bias depends on the distance alone; "grid" where positions are cells;
+    "line" where a table can begin at any position; "plain" where positions are all it needs.
+
+    Example:
+        >>> from posenc import Alibi
+        >>> tags(Alibi(heads=8))
+        ['bias', 'heads', 'slopes', 'distance', 'plain']
+    """
+    found = recipes.recipe(encoding)
+    grid = evaluation.axes(encoding) > 0
+    holds = {
+        found["family"]: True,
+        "heads": found["heads"] > 1,
+        "slopes": found["kind"] == "bias",
+        "distance": found["kind"] in ("bias", "gaps"),
+        "grid": grid,
+        "line": found["family"] in ("absolute", "rotary") and not grid,
+        "plain": not (grid or found["note"] or found["family"] == "term")
+        and not isinstance(encoding, XPos | Bipe),
+    }
+    return [name for name, it in holds.items() if it]
+
+
+def content(name: str) -> dict[str, Any]:
+    """What the script of the page needs: the room, every encoding it shows, and the colours.
+
+    Example:
+        >>> list(content("bias")["methods"])[0]
+        'alibi'
+    """
+    here = room(name)
+    return {
+        "room": here,
+        "methods": {kind: _shown(name, kind) for kind in here["encodings"]},
+        "groups": GROUPS,
+        "elsewhere": sorted({one["name"] for other in ROOMS.values() for one in other.controls}),
         "colours": {theme: palette.colours(theme) for theme in ("light", "dark")},
     }
 
 
 @functools.cache
-def render(kind: str) -> str:
-    """The page of a method as HTML."""
+def render(name: str) -> str:
+    """The page of a room as HTML; the front page for "".
+
+    Example:
+        >>> render("waves").splitlines()[0]
+        '<!doctype html>'
+    """
+    return html(name, content(name) if name else {})
+
+
+@functools.cache
+def font() -> bytes:
+    """The font of every formula, as WOFF."""
+    every = (formula for kind in METHODS for formula in _method(kind)["formulas"])
+    return fonts.maths(fonts.signs(every))
+
+
+def html(name: str, here: dict[str, Any]) -> str:
+    """The page of a room with other content than its own; see `render` and `content`."""
+    common = {
+        "version": __version__,
+        "rooms": [{"name": other, **vars(ROOMS[other])} for other in ROOMS],
+    }
+    if not name:
+        return _environment().get_template("front.html").render(common)
+    first = here["methods"][here["room"]["first"]]
+    styled = (HERE / "static" / f"{name}.css").exists()
+    groups = {
+        group: shown
+        for group, kinds in methods.GROUPS.items()
+        if (shown := [here["methods"][kind] for kind in kinds if kind in here["methods"]])
+    }
+    own = {
+        "page": here,
+        "first": first,
+        "families": groups,
+        "styled": styled,
+        "still": still(METHODS[first["kind"]].encoding),
+    }
+    return _environment().get_template("page.html").render(common | here["room"] | own)
+
+
+@functools.cache
+def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(HERE),
         autoescape=True,
@@ -71,142 +178,38 @@ def render(kind: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("page.html").render(page(kind))
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": False}  # order is what one sees
+    return environment
 
 
-def _start(control: dict[str, Any], first: dict[str, Any]) -> dict[str, Any]:
-    name = control["name"]
-    return {"default": first[name]} if name in first else {}
+_method = functools.cache(method)
 
 
-def _grown(low: int, high: int, *, step: int) -> list[int]:
-    """Multiples of `step` from `low` to `high` with about eight stops to every doubling."""
-    stops, at = [low], low
-    while at < high:
-        at += max(step, 2 ** (at.bit_length() - 4) // step * step)
-        stops.append(min(at, high))
-    return stops
+def _shown(room: str, kind: str) -> dict[str, Any]:
+    """A method without the mistakes that a room hides."""
+    hidden = ROOMS[room].hides
+    controls = [
+        control | {"options": [one for one in control["options"] if one["value"] not in hidden]}
+        if control["name"] == "mistake"
+        else control
+        for control in _method(kind)["controls"]
+    ]
+    return _method(kind) | {"controls": controls}
 
 
-_GROUPS = {"look": "Where to look", "encoding": "The encoding", "table": "The table"}
-
-_POSITION = {
-    "label": "Position",
-    "group": "look",
-    "unit": "",
-    "bounds": {"from": "start", "size": "count"},
-    "default": 10,
-}
-_FEATURE = {
-    "label": "Feature",
-    "group": "look",
-    "unit": "",
-    "bounds": {"from": None, "size": "dim"},
-    "default": 4,
-}
-
-# `stops` are the places of a slider whose values are not evenly spaced; `bounds` makes a range
-# out of other settings; `field` says that a setting is a field of the encoding.
-_CONTROLS: dict[str, dict[str, Any]] = {
-    "position": _POSITION,
-    "feature": _FEATURE,
-    "column": _FEATURE | {"label": "Column"},
-    "query": _POSITION | {"label": "Query", "bounds": {"from": None, "size": "count"}},
-    "key": _POSITION | {"label": "Key", "bounds": {"from": None, "size": "count"}},
-    "head": _FEATURE | {"label": "Head", "bounds": {"from": None, "size": "heads"}, "default": 3},
-    "gap": {
-        "label": "Distance to query",
-        "group": "look",
-        "unit": "positions",
-        "min": 0,
-        "max": recipes.ROWS,
-        "step": 1,
-        "default": 5,
-    },
-    "dim": {
-        "label": "Features",
-        "group": "encoding",
-        "unit": "features",
-        "field": True,
-        "min": 2,
-        "max": recipes.LARGEST["dim"],
-        "step": 2,
-        "stops": _grown(2, recipes.LARGEST["dim"], step=2),
-    },
-    "base": {
-        "label": "Base",
-        "group": "encoding",
-        "unit": "",
-        "field": True,
-        "min": 1,
-        "max": 1e9,
-        "step": "any",
-        "stops": [float(f"{10 ** (1 + place / 50):.3g}") for place in range(301)],
-    },
-    "layout": {
-        "label": "Layout",
-        "group": "encoding",
-        "field": True,
-        "options": [
-            {"value": "interleaved", "label": "interleaved", "hint": "a pair side by side"},
-            {"value": "half", "label": "half", "hint": "first members, then second members"},
-        ],
-    },
-    "spacing": {
-        "label": "Spacing",
-        "group": "encoding",
-        "field": True,
-        "options": [
-            {"value": "paper", "label": "paper", "hint": "the slowest pair stops short of 1/b"},
-            {"value": "endpoint", "label": "endpoint", "hint": "the slowest pair is exactly 1/b"},
-        ],
-    },
-    "heads": {
-        "label": "Heads",
-        "group": "encoding",
-        "unit": "heads",
-        "field": True,
-        "min": 1,
-        "max": recipes.LARGEST["heads"],
-        "step": 1,
-    },
-    "rule": {
-        "label": "Rule",
-        "group": "encoding",
-        "field": True,
-        "options": [
-            {"value": "paper", "label": "paper", "hint": "as in the authors' code"},
-            {"value": "plain", "label": "plain", "hint": "one formula for any number of heads"},
-        ],
-    },
-    "direction": {
-        "label": "Direction",
-        "group": "encoding",
-        "field": True,
-        "options": [
-            {"value": "causal", "label": "causal", "hint": "keys ahead are masked"},
-            {"value": "symmetric", "label": "symmetric", "hint": "both sides alike"},
-            {"value": "asymmetric", "label": "asymmetric", "hint": "behind is half a token nearer"},
-        ],
-    },
-    "count": {
-        "label": "Positions shown",
-        "group": "table",
-        "unit": "rows",
-        "min": 1,
-        "max": recipes.ROWS,
-        "step": 1,
-        "stops": _ROWS,
-        "default": 64,
-    },
-    "start": {
-        "label": "First position",
-        "group": "table",
-        "unit": "",
-        "min": 0,
-        "max": recipes.FARTHEST,
-        "step": 1,
-        "stops": [0, *(2**power for power in range(6, 31)), recipes.FARTHEST],
-        "default": 0,
-    },
-}
+def _mistakes(encoding: Any) -> list[dict[str, Any]]:
+    known = [one for one in mistakes.MISTAKES if type(encoding) in one.kinds]
+    if not known:
+        return []
+    none = {"value": "", "label": "none", "hint": "as the library computes it"}
+    options = [{"value": one.name, "label": one.name, "hint": one.sentence} for one in known]
+    return [
+        {
+            "name": "mistake",
+            "label": "Mistake",
+            "group": "encoding",
+            "default": "",
+            "select": True,
+            "options": [none, *options],
+        }
+    ]

@@ -8,27 +8,30 @@ import contextlib
 import os
 import socket
 import webbrowser
+from collections.abc import Sequence
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from posenc import _checks
-from posenc.explorer import page, recipes
-from posenc.explorer.methods import METHODS
+from posenc.explorer import asked, naming, page, reading
+from posenc.explorer.rooms import ROOMS
 
 HOST = "127.0.0.1"
 
 _HEADERS = {
-    "content-security-policy": "default-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'; object-src 'none'",
+    "content-security-policy": "default-src 'self'; img-src 'self' blob: data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'self'; object-src 'none'",
     "cross-origin-resource-policy": "same-origin",
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
@@ -36,29 +39,39 @@ _HEADERS = {
 }
 
 
-def application() -> Starlette:
-    """The routes of the explorer as an ASGI application.
+def application(beside: Sequence[BaseRoute] = ()) -> Starlette:
+    """The routes of the explorer, and others `beside` them, as an ASGI application.
 
-    /, /<kind>       the page of a method        /<kind>.json   its content as data
-    /recipe?spec=    the numbers of a picture    /table?spec=   the library's own table, float32
+    /, /<room>             the front page; a room
+    /data/recipe           the numbers of a picture
+    /data/table            the same as the library makes it, float32
+    /data/answer/<room>    what only the library can say
+    /data/read             what a model's settings say, sent as bytes with POST
+    /data/name             which encoding made a table, sent likewise
     """
     return Starlette(
         routes=[
             Route("/", _page),
-            Route("/recipe", _recipe),
-            Route("/table", _table),
+            Route("/data/recipe", _recipe),
+            Route("/data/table", _table),
+            Route("/data/answer/{room}", _answer),
+            Route("/data/read", _read, methods=["POST"]),
+            Route("/data/name", _name, methods=["POST"]),
+            Route("/static/maths.woff", _font),
             Mount("/static", StaticFiles(directory=page.HERE / "static")),
-            Route("/{kind}.json", _content),
-            Route("/{kind}", _page),
+            *beside,
+            Route("/{room}", _page),
         ],
         middleware=[
             Middleware(_Headers),
+            Middleware(GZipMiddleware),
             Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"]),
         ],
+        exception_handlers=dict.fromkeys(asked.REFUSED, _refused),
     )
 
 
-def serve(*, port: int, open_browser: bool) -> None:
+def serve(*, port: int, open_browser: bool, beside: Sequence[BaseRoute] = ()) -> None:
     """Serve the explorer until Ctrl-C; see `posenc.explorer.serve`."""
     with contextlib.closing(_listen(port)) as listening:
         address = f"http://{HOST}:{listening.getsockname()[1]}"
@@ -66,7 +79,7 @@ def serve(*, port: int, open_browser: bool) -> None:
         if open_browser:
             webbrowser.open(address)
         config = uvicorn.Config(
-            application(),
+            application(beside),
             log_level="warning",
             lifespan="off",
             ws="none",
@@ -90,43 +103,58 @@ def _listen(port: int) -> socket.socket:
 
 
 async def _page(request: Request) -> Response:
-    kind = request.path_params.get("kind", next(iter(METHODS)))
-    return HTMLResponse(page.render(kind)) if kind in METHODS else _missing(kind)
+    name = request.path_params.get("room", "")
+    if name and name not in ROOMS:
+        return PlainTextResponse(f"there is no room {name!r}; there are {', '.join(ROOMS)}.", 404)
+    return HTMLResponse(page.render(name))
 
 
-async def _content(request: Request) -> Response:
-    kind = request.path_params["kind"]
-    return JSONResponse(page.page(kind)) if kind in METHODS else _missing(kind)
-
-
-def _missing(kind: str) -> Response:
-    return PlainTextResponse(f"there is no page {kind!r}; there are {', '.join(METHODS)}", 404)
+def _font(request: Request) -> Response:
+    return Response(page.font(), media_type="font/woff")
 
 
 def _recipe(request: Request) -> Response:
-    try:
-        return JSONResponse(recipes.recipe(recipes.read(_asked(request, "spec"))))
-    except _REFUSED as error:
-        return PlainTextResponse(str(error), 400)
+    return JSONResponse(asked.recipe(request.query_params))
 
 
 def _table(request: Request) -> Response:
-    try:
-        encoding = recipes.read(_asked(request, "spec"))
-        start, count, head = (int(_asked(request, name)) for name in ("start", "count", "head"))
-        values = recipes.table(encoding, start, count, head=head)
-    except _REFUSED as error:
-        return PlainTextResponse(str(error), 400)
+    values = asked.table(request.query_params)
     return Response(values.astype("<f4").tobytes(), media_type="application/octet-stream")
 
 
-_REFUSED = (TypeError, ValueError, OverflowError)
+def _answer(request: Request) -> Response:
+    return JSONResponse(asked.answer(request.path_params["room"], request.query_params))
 
 
-def _asked(request: Request, name: str) -> str:
-    if name not in request.query_params:
-        raise ValueError(f"the request lacks `{name}`.")
-    return request.query_params[name]
+async def _read(request: Request) -> Response:
+    body = await _body(request, reading.HEADER)
+    given = request.query_params
+    name, size = given.get("name", ""), asked.integer("size", given.get("size", "0"))
+    return JSONResponse(await run_in_threadpool(reading.read, body, name=name, size=size))
+
+
+async def _name(request: Request) -> Response:
+    body = await _body(request, naming.MOST)
+    name = request.query_params.get("name", "")
+    return JSONResponse(await run_in_threadpool(naming.read, body, name=name))
+
+
+async def _body(request: Request, most: int) -> bytes:
+    """What was sent, and no more of it than shows that it is too much."""
+    # Pages elsewhere may post plain text to this machine without asking, but not bytes.
+    if request.headers.get("content-type") != "application/octet-stream":
+        raise ValueError("what is to be read must come as application/octet-stream.")
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > most:
+            break
+    return bytes(body)
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    status = 413 if isinstance(error, reading.TooLarge | naming.TooLarge) else 400
+    return PlainTextResponse(str(error.args[0] if error.args else error), status)
 
 
 class _Headers:

@@ -1,41 +1,40 @@
-// Joins settings, recipes and pictures. A change of the form asks for a new table where one is
-// needed, and all pictures are drawn from the table that is there, at most once a frame.
+// Joins settings, tables and pictures. A change of the form asks for what is needed anew, and all
+// pictures are drawn from what is there, at most once a frame.
 
+import { given, keep, takeAlong } from "./address.js";
 import { theme, watch } from "./appearance.js";
-import { connect } from "./controls.js";
-import { libraryTable, picture } from "./source.js";
-import { defaults, encoding, read, settle, write } from "./state.js";
-import { spokenColumn, spokenRow, whole } from "./words.js";
-import * as hands from "./views/hands.js";
-import * as lines from "./views/lines.js";
-import * as matrix from "./views/matrix.js";
-import * as slopes from "./views/slopes.js";
-import * as vector from "./views/vector.js";
-import * as waves from "./views/waves.js";
-
-const VIEWS = { hands, lines, matrix, slopes, vector, waves };
+import { create as createForm } from "./form.js";
+import { describe } from "./method.js";
+import { asks, spoken, VIEWS } from "./rooms.js";
+import { answer, table } from "./source.js";
+import { controlsOf, defaults, encoding, problem, read, settle, write } from "./state.js";
+import { connect as connectTools } from "./tools.js";
+import { spokenColumn, spokenRow } from "./words.js";
 
 const page = JSON.parse(document.getElementById("page").textContent);
-const { kind, controls, axes } = page;
 const notice = document.getElementById("notice");
 
-let settings = defaults(controls);
-let held = null; // the picture on the screen: encoding, recipe, span, and the table
-let loading = null; // a promise while the next one is on its way
+let settings = defaults(page);
+let held = null; // what is on the screen: settings, orders, and what they brought
+let loading = null; // a promise while the next is on its way
 let drawing = false; // a frame is asked for
+let opened = false; // the settings were just read from an address
 
-const form = connect(document.getElementById("settings"), controls, {
+const form = createForm(document.getElementById("settings"), page, {
   settings: () => settings,
+  extent,
   change,
   complain,
 });
-const pictures = [...document.querySelectorAll("figure[data-view]")].map((figure) =>
-  VIEWS[figure.dataset.view].create(figure, change),
-);
+const pictures = [...document.querySelectorAll("figure[data-view]")].map((figure) => ({
+  figure,
+  needs: figure.dataset.needs.split(" ").filter(Boolean),
+  update: VIEWS[figure.dataset.view].create(figure, change, page),
+}));
 
-/** The settings, and the table on the screen with the recipe it was made from. */
+/** The settings, and what is on the screen: the main table with its recipe, and the rest. */
 export function current() {
-  return { ...held, settings };
+  return { ...held?.got.main, ...held, settings };
 }
 
 /** Resolves when the pictures show the settings. */
@@ -46,59 +45,87 @@ export async function settled() {
   } while (loading || drawing);
 }
 
+function extent() {
+  const { rows, columns, recipe } = held?.got.main ?? {};
+  return { rows, columns, heads: recipe?.heads };
+}
+
 function change(changes, { done }) {
-  const { control: row } = axes.row;
-  const moved = { ...settings, ...changes };
+  const moved = changes.encoding ? { ...taken(changes.encoding), ...changes } : { ...settings, ...changes };
   // A window that moves takes its cursor along.
-  if ("start" in changes && !(row in changes)) moved[row] += changes.start - settings.start;
-  settings = settle(moved, controls);
+  if ("from" in changes && !("position" in changes)) moved.position += changes.from - settings.from;
+  settings = settle(moved, page, changes.encoding ? {} : extent());
   complain("");
-  form.show(settings);
+  show();
   if (done) remember();
-  draw();
   load();
 }
 
-/** Of the changes made while a picture is on its way, only the last asks for another. */
+/** Another encoding begins with its own fields; where one looks stays. */
+function taken(kind) {
+  const fresh = defaults(page, kind);
+  const { tags } = page.methods[kind];
+  for (const { name } of page.room.controls) fresh[name] = settings[name];
+  if ("from" in fresh && !tags.includes("line")) fresh.from = 0;
+  return { ...fresh, hide: settings.hide, ask: settings.ask };
+}
+
+function show() {
+  form.show(settings);
+  describe(page.methods[settings.encoding], page.room);
+  draw();
+}
+
+/** Of the changes made while something is on its way, only the last asks for more. */
 function load() {
-  if (loading || shows(wanted())) return;
-  loading = fetchPicture(wanted()).then((goOn) => {
+  const orders = asks(settings, encoding(settings, page), page);
+  if (loading || JSON.stringify(held?.orders) === JSON.stringify(orders)) return;
+  loading = bring(orders).then((goOn) => {
     loading = null;
-    draw();
+    show();
     if (goOn) load();
   });
 }
 
-function wanted() {
-  const { start = 0, count, head = 0 } = settings;
-  return { encoding: encoding(kind, settings, controls), span: { start, count, head } };
-}
-
-function shows(asked) {
-  if (!held) return false;
-  const shown = { encoding: held.encoding, span: held.span };
-  return JSON.stringify(shown) === JSON.stringify(asked);
-}
-
-async function fetchPicture({ encoding: asked, span }) {
+async function bring(orders) {
+  const asked = settings;
   try {
-    held = { encoding: asked, ...(await picture(asked, span)) };
-    return true;
+    const names = Object.keys(orders);
+    const brought = await Promise.all(names.map((name) => one(orders[name])));
+    held = { orders, asked, got: Object.fromEntries(names.map((name, at) => [name, brought[at]])) };
   } catch (error) {
     return giveBack(asked, error.message);
   }
+  fit();
+  return true;
+}
+
+function one(order) {
+  return order.table ? table(order.table) : answer(page.room.name, order.answer);
+}
+
+/** Settings that point beyond the table that has come are moved to its edge. */
+function fit() {
+  const fitting = settle(settings, page, extent());
+  const usual = defaults(page, settings.encoding);
+  const asked = ({ name, bounds }) => opened && bounds && settings[name] !== usual[name];
+  for (const control of controlsOf(page, settings).filter(asked)) {
+    const wrong = problem(control, settings[control.name], settings, extent());
+    if (wrong) complain([notice.textContent, `${wrong}.`].join(" ").trim());
+  }
+  opened = false;
+  settings = fitting;
 }
 
 /** After a refusal the settings are again those of the picture that still stands there. */
 function giveBack(asked, message) {
-  const good = held?.encoding ?? encoding(kind, defaults(controls), controls);
-  const refused = Object.keys(good).filter((name) => asked[name] !== good[name]);
-  for (const name of refused) settings[name] = good[name];
-  settings = settle(settings, controls);
+  const before = settings;
+  const newer = before !== asked;
+  if (!newer) settings = held?.asked ?? defaults(page);
   complain(message);
   form.show(settings);
   remember();
-  return refused.length > 0;
+  return newer || JSON.stringify(settings) !== JSON.stringify(before);
 }
 
 function complain(message) {
@@ -108,10 +135,17 @@ function complain(message) {
 /** The address follows the settings. Browsers refuse when asked too often; then it waits. */
 function remember() {
   try {
-    history.replaceState(null, "", write(settings, controls) || location.pathname);
+    keep(write(settings, page));
   } catch {
     setTimeout(remember, 1000);
   }
+  lead();
+}
+
+/** Links to other rooms lead to the same encoding there. */
+function lead() {
+  const along = write(settings, page, { always: true });
+  for (const link of document.querySelectorAll("nav a")) takeAlong(link, along);
 }
 
 function draw() {
@@ -124,57 +158,50 @@ function drawNow() {
   drawing = false;
   if (!held) return;
   const scene = sceneOf(held);
-  for (const update of pictures) update(scene);
-  document.getElementById("text").textContent = scene.recipe.text;
-  form.describe(axes.row.control, spokenRow(scene));
-  form.describe(axes.column.control, spokenColumn(scene));
+  const { tags } = page.methods[held.asked.encoding];
+  for (const { figure, needs, update } of pictures) {
+    figure.hidden = !needs.every((need) => tags.includes(need));
+    if (!figure.hidden) update(scene);
+  }
+  remark(scene.recipe ?? {});
+  document.getElementById("text").textContent = scene.recipe?.text ?? "";
+  form.name(scene);
+  if (!scene.recipe || !("position" in settings)) return;
+  const heard = spoken(scene, page);
+  form.describe("position", spokenRow(heard));
+  form.describe("column", spokenColumn(heard));
 }
 
-/** What the views draw from. */
-function sceneOf({ recipe, span, values, rows, columns, lowest }) {
-  const row = Math.min(Math.max(settings[axes.row.control] - span.start, 0), rows - 1);
-  const column = Math.min(settings[axes.column.control], columns - 1);
+/** What one must know of the numbers in sight: where they come from, or what is wrong with them. */
+function remark({ note = "", mistake = null }) {
+  const wrong = mistake && `Mistake switched on: ${mistake.sentence} The cure: ${mistake.mend}`;
+  document.getElementById("remark").textContent = [wrong, note].filter(Boolean).join(" ");
+}
+
+/** What the views draw from: the main table, and all that was brought, by name, in `got`. */
+function sceneOf({ got, asked }) {
   const colours = page.colours[theme()];
-  return { recipe, span, values, rows, columns, lowest, row, column, settings, axes, colours };
+  const common = { got, answer: got.answer, settings: { ...settings, encoding: asked.encoding }, colours };
+  if (!got.main) return common;
+  const { recipe, span, rows, columns } = got.main;
+  const row = Math.min(Math.max(settings.position - span.start, 0), rows - 1);
+  const column = Math.min(settings.column, columns - 1);
+  return { ...common, ...got.main, row, column, axes: recipe.axes };
 }
 
 function open() {
   const place = document.getElementById(location.hash.slice(1));
   if (held && place) return;
-  const { values, problems } = read(place ? "" : location.hash, controls);
+  const { values, problems } = read(place ? "" : given(), page);
   settings = values;
+  opened = true;
   complain(problems.length ? `Part of the link does not fit: ${problems.join("; ")}.` : "");
-  form.show(settings);
-  draw();
+  show();
+  lead();
   load();
 }
 
-async function copyLink() {
-  remember();
-  try {
-    await navigator.clipboard.writeText(location.href);
-    complain("The link is in the clipboard.");
-  } catch {
-    complain(`The link: ${location.href}`);
-  }
-}
-
-async function check() {
-  await settled();
-  try {
-    const own = new Uint32Array((await libraryTable(held.encoding, held.span)).buffer);
-    const bits = new Uint32Array(held.values.buffer);
-    const differ = bits.filter((value, at) => value !== own[at]).length;
-    const verdict = differ ? `${whole(differ)} differ` : "all are equal";
-    complain(`${whole(bits.length)} numbers compared with the library's, bit by bit: ${verdict}.`);
-  } catch (error) {
-    complain(error.message);
-  }
-}
-
-document.getElementById("copy").onclick = copyLink;
-document.getElementById("check").onclick = check;
-document.getElementById("reset").onclick = () => change(defaults(controls), { done: true });
+connectTools({ page, current, settled, remember, complain, reset: () => change(defaults(page, settings.encoding), { done: true }) });
 addEventListener("hashchange", open);
 watch(drawNow);
 open();

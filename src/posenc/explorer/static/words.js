@@ -32,9 +32,16 @@ export function place(axis, number) {
 
 /** What a column holds, as "sine of pair 2"; "" in a table that has no pairs. */
 export function content(recipe, column) {
-  if (recipe.kind !== "waves") return "";
+  if (!recipe.columns?.length) return "";
   const [wave, pair] = recipe.columns[column];
   return { sin: `sine of pair ${pair}`, cos: `cosine of pair ${pair}`, zero: "always zero" }[wave];
+}
+
+/** How many positions a column needs for one turn; 0 where that means nothing. */
+export function turnOf(recipe, column) {
+  const frequency = recipe.frequencies?.[recipe.columns?.[column]?.[1]];
+  if (recipe.columns?.[column]?.[0] === "zero") return Infinity;
+  return typeof frequency === "number" ? (2 * Math.PI) / frequency : 0;
 }
 
 /** The number under the cursor, and where it stands. */

@@ -2,10 +2,7 @@
 
 import { table } from "./kernel.js";
 
-let recipe = null;
-
-onmessage = ({ data }) => {
-  if (data.recipe) recipe = data.recipe;
-  const made = table(recipe, data.span);
-  postMessage(made, [made.values.buffer]);
+onmessage = ({ data: { order, recipe, span } }) => {
+  const made = table(recipe, span);
+  postMessage({ order, made }, [made.values.buffer]);
 };

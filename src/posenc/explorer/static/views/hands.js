@@ -1,8 +1,9 @@
 // A query and a key as the two hands of a clock, one clock for each pair of their features.
 
 import { html, set, svg } from "../dom.js";
-import { dot, rotate } from "../kernel.js";
-import { amount, decimal, whole } from "../words.js";
+import { dot } from "../kernel.js";
+import { equallyFar, farTable, turnedTo, turns } from "../turning.js";
+import { amount, decimal, place, whole } from "../words.js";
 
 const MOST = 8; // clocks
 
@@ -16,13 +17,20 @@ export function create(figure) {
     html("span", { class: "before" }, "before turning"),
   );
   const score = html("p", { class: "score" });
-  figure.querySelector(".drawing").append(list, legend, score);
+  const drawing = figure.querySelector(".drawing");
+  drawing.append(list, legend, score);
   let drawn = "";
   let dials = [];
 
   return (scene) => {
-    const { recipe, settings, column } = scene;
-    const { position, gap } = settings;
+    const { recipe, settings, column, row, axes, span } = scene;
+    drawing.style.display = turns(recipe) ? "" : "none";
+    if (!turns(recipe)) {
+      figure.querySelector("figcaption").textContent =
+        "With these settings 0 pairs turn: a number is added to the score instead.";
+      return;
+    }
+    const { gap } = settings;
     const current = recipe.columns[column][1];
     const pairs = chosen(recipe, current);
     const state = JSON.stringify([recipe.text, pairs]);
@@ -32,19 +40,23 @@ export function create(figure) {
       list.replaceChildren(...dials.map(({ item }) => item));
     }
     const { query, key } = recipe.example;
-    const turnedTo = (at) => ({
-      query: rotate(recipe, query, at + gap),
-      key: rotate(recipe, key, at),
+    const far = farTable(scene);
+    const turnedAt = (at) => ({
+      query: turnedTo(far, query, at + gap, "query"),
+      key: turnedTo(far, key, at, "key"),
     });
-    const [here, start] = [turnedTo(position), turnedTo(0)];
+    const [here, start] = [turnedAt(row), turnedAt(0)];
     for (const each of dials) each.move(here, current);
     const now = decimal(dot(here.query, here.key));
     score.textContent = `Score of this query and key: ${now}`;
+    const again = equallyFar(far, [row + gap, row], [gap, 0])
+      ? "and the same distance it is"
+      : "from where the same steps in reading order lead another way, it is";
+    const [at, first] = [row, 0].map((each) => place(axes.row, span.start + each));
     figure.querySelector("figcaption").textContent =
-      `The key stands at position ${whole(position)}, the query ${whole(gap)} further on. ` +
-      `Their score is ${now}; with the key at position 0 and the same distance it is ` +
-      `${decimal(dot(start.query, start.key))}. ` +
-      angles(recipe, current, gap);
+      `The key stands at ${at}, the query ${whole(gap)} further on. Their score is ${now}; ` +
+      `with the key at ${first} ${again} ${decimal(dot(start.query, start.key))}. ` +
+      angles(far, current, row, gap);
   };
 }
 
@@ -75,7 +87,8 @@ function dial(recipe, pair) {
     before("key", key),
     ...Object.values(hands).flatMap(({ arm, tip }) => [arm, tip]),
   );
-  const speed = html("span", {}, `${amount(recipe.frequencies[pair])} rad a step`);
+  const frequency = recipe.frequencies[pair];
+  const speed = html("span", {}, frequency === undefined ? "" : `${amount(frequency)} rad a step`);
   const item = html("li", {}, face, html("p", {}, `pair ${pair}`, speed));
   return {
     item,
@@ -95,10 +108,14 @@ function ray(x, y) {
   return `M0 0L${x.toFixed(4)} ${(-y).toFixed(4)}`;
 }
 
-function angles(recipe, pair, gap) {
-  const [one, other] = recipe.partners[pair];
+function angles({ recipe }, pair, row, gap) {
+  const { partners, frequencies, places, pair_axes: axes } = recipe;
+  const made = `Pair ${pair} is made of features ${partners[pair].join(" and ")}`;
+  if (frequencies[pair] === undefined) return `${made}.`;
+  const axis = axes?.[pair] ?? 0;
+  const steps = places.length ? places[row + gap][axis] - places[row][axis] : gap;
   return (
-    `Pair ${pair} is made of features ${one} and ${other}; at this distance the query's hand has ` +
-    `turned ${decimal(gap * recipe.frequencies[pair])} radians further than the key's.`
+    `${made}; at this distance the query's hand has turned ${decimal(steps * frequencies[pair])} ` +
+    `radians further than the key's.`
   );
 }

@@ -1,8 +1,8 @@
 // The whole table on a canvas, one pixel a cell, enlarged by whole device pixels.
 
 import { html } from "../dom.js";
-import { wavelength } from "../kernel.js";
-import { amount, cell, place, tick, whole } from "../words.js";
+import { paint, pixel } from "../pixels.js";
+import { amount, cell, place, tick, turnOf, whole } from "../words.js";
 import * as numbers from "./numbers.js";
 
 const MASKED = 0; // a pixel that lets the hatching through
@@ -11,8 +11,9 @@ const WIDE = 544; // CSS pixels that do not fit beside other pictures
 const LARGE = 40; // the largest cell, in CSS pixels
 
 export function create(figure, change) {
-  const named = { "aria-labelledby": "matrix-title" };
-  const canvas = html("canvas", { role: "img", "aria-describedby": "matrix-twin", ...named });
+  const { view } = figure.dataset;
+  const named = { "aria-labelledby": `${view}-title` };
+  const canvas = html("canvas", { role: "img", "aria-describedby": `${view}-twin`, ...named });
   const [across, along] = [html("div", { class: "across" }), html("div", { class: "along" })];
   const sheet = html("div", { class: "sheet" }, canvas, across, along);
   const ends = html("p", { class: "heads", "aria-hidden": "true" });
@@ -22,8 +23,9 @@ export function create(figure, change) {
   figure.querySelector(".drawing").append(frame, legend, details.element);
 
   let shown = null;
+  let seen = null; // the part of the table that is in sight
   let painted = [];
-  const fit = () => shown && resize({ figure, frame, sheet, ends, legend }, shown);
+  const fit = () => seen && resize({ figure, frame, sheet, ends, legend }, seen);
   new ResizeObserver(fit).observe(figure);
 
   sheet.onpointerdown = (event) => {
@@ -34,22 +36,26 @@ export function create(figure, change) {
   sheet.onpointerup = (event) => pick(event, true);
   function pick({ clientX, clientY }, done) {
     const box = canvas.getBoundingClientRect();
-    const row = share((clientY - box.top) / box.height, shown.rows) + shown.span.start;
-    const column = share((clientX - box.left) / box.width, shown.columns);
-    change({ [shown.axes.row.control]: row, [shown.axes.column.control]: column }, { done });
+    const row = seen.top + share((clientY - box.top) / box.height, seen.rows);
+    const column = seen.left + share((clientX - box.left) / box.width, seen.columns);
+    change({ position: shown.span.start + row, column }, { done });
   }
 
   return (scene) => {
     shown = scene;
-    if (painted[0] !== scene.values || painted[1] !== scene.colours) {
-      painted = [scene.values, scene.colours];
-      const largest = -scene.lowest || 1;
-      paint(canvas, scene, largest);
+    seen = inSight(scene);
+    const { top, left, rows, columns } = seen;
+    const state = [scene.values, scene.colours, top, left, rows];
+    if (state.some((part, at) => part !== painted[at])) {
+      painted = state;
+      const largest = Math.max(-scene.lowest, scene.highest) || 1;
+      paintTable(canvas, scene, seen, largest);
       paintLegend(legend, scene, largest);
-      ends.replaceChildren(...[0, scene.columns - 1].map((at) => html("span", {}, end(scene, at))));
+      const edges = [left, left + columns - 1];
+      ends.replaceChildren(...edges.map((at) => html("span", {}, end(scene, at))));
       fit();
     }
-    const { row, column, rows, columns } = scene;
+    const [row, column] = [scene.row - top, scene.column - left];
     Object.assign(across.style, { height: `${100 / rows}%`, translate: `0 ${100 * row}%` });
     Object.assign(along.style, { width: `${100 / columns}%`, translate: `${100 * column}%` });
     figure.querySelector("figcaption").textContent = twin(scene);
@@ -57,45 +63,53 @@ export function create(figure, change) {
   };
 }
 
+/** All of the table, or as many cells around the cursor as the setting `zoom` says. */
+function inSight({ rows, columns, row, column, settings }) {
+  const most = Number(settings.zoom) || Infinity; // "all" is no number
+  const from = (at, count) => Math.max(Math.min(at - Math.floor(most / 2), count - most), 0);
+  const [top, left] = most === Infinity ? [0, 0] : [from(row, rows), from(column, columns)];
+  return { top, left, rows: Math.min(rows, most), columns: Math.min(columns, most) };
+}
+
 /** A word under the first and the last column. */
 function end({ recipe, axes }, column) {
   const name = place(axes.column, column);
-  if (recipe.kind !== "waves") return name;
-  return `${name}: a turn in ${amount(wavelength(recipe, column))}`;
+  const turn = turnOf(recipe, column);
+  return turn ? `${name}: a turn in ${amount(turn)}` : name;
 }
 
 function share(part, count) {
   return Math.min(Math.max(Math.floor(part * count), 0), count - 1);
 }
 
-/** Colours of the table as one 32-bit number each. */
-function paint(canvas, { values, rows, columns, colours }, largest) {
+/** Colours of the part in sight as one 32-bit number a cell. */
+function paintTable(canvas, scene, { top, left, rows, columns }, largest) {
+  const { values, colours } = scene;
   const lookup = Uint32Array.from(colours, pixel);
-  const pixels = new Uint32Array(values.length);
+  const pixels = new Uint32Array(rows * columns);
   const zero = (colours.length - 1) / 2;
   const step = zero / largest;
-  for (let at = 0; at < values.length; at += 1) {
-    const value = values[at];
-    pixels[at] = value === -Infinity ? MASKED : lookup[Math.round(value * step) + zero];
+  let at = 0;
+  for (let row = top; row < top + rows; row += 1) {
+    const start = row * scene.columns + left;
+    for (let place = start; place < start + columns; place += 1) {
+      const value = values[place];
+      pixels[at] = value === -Infinity ? MASKED : lookup[Math.round(value * step) + zero];
+      at += 1;
+    }
   }
-  Object.assign(canvas, { width: columns, height: rows });
-  const image = new ImageData(new Uint8ClampedArray(pixels.buffer), columns, rows);
-  canvas.getContext("2d").putImageData(image, 0, 0);
+  paint(canvas, pixels, columns);
 }
 
-function pixel(colour) {
-  const [red, green, blue] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
-  return new Uint32Array(new Uint8Array([red, green, blue, 255]).buffer)[0];
-}
-
-function paintLegend(legend, { recipe, colours }, largest) {
-  const both = recipe.kind === "waves"; // a bias has only the negative half
-  const shown = (both ? colours : colours.slice(0, (colours.length + 1) / 2)).toReversed();
-  const bar = html("canvas", { width: 1, height: shown.length });
-  const image = new ImageData(1, shown.length);
-  new Uint32Array(image.data.buffer).set(shown.map(pixel));
-  bar.getContext("2d").putImageData(image, 0, 0);
-  const ends = both ? [largest, 0, -largest] : [0, -largest];
+/** The colours in use: a table without a positive or a negative number needs half of them. */
+function paintLegend(legend, { lowest, highest, colours }, largest) {
+  const middle = (colours.length - 1) / 2;
+  const [low, high] = [lowest < 0 ? -largest : 0, highest > 0 ? largest : 0];
+  const span = [low < 0 ? 0 : middle, high > 0 ? colours.length : middle + 1];
+  const shown = colours.slice(...span).toReversed();
+  const bar = html("canvas");
+  paint(bar, Uint32Array.from(shown, pixel), 1);
+  const ends = [...new Set([high, 0, low])];
   const ticks = html("p", {}, ...ends.map((end) => html("span", {}, tick(end))));
   legend.replaceChildren(bar, ticks);
 }
@@ -122,12 +136,12 @@ function resize({ figure, frame, sheet, ends, legend }, { rows, columns }) {
 }
 
 function twin(scene) {
-  const { rows, columns, span, axes, recipe } = scene;
+  const { rows, columns, span, axes } = scene;
   const last = whole(span.start + rows - 1);
-  const masked = recipe.kind === "bias" && recipe.ahead === null;
+  const masked = scene.values.includes(-Infinity);
   return (
     `${whole(rows)} rows (${place(axes.row, span.start)} to ${last}) by ${whole(columns)} ` +
     `columns (${place(axes.column, 0)} to ${whole(columns - 1)}). ` +
-    `${masked ? "Keys ahead of the query are masked. " : ""}Under the cursor, ${cell(scene)}.`
+    `${masked ? "What is masked is hatched. " : ""}Under the cursor, ${cell(scene)}.`
   );
 }

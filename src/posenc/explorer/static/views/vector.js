@@ -22,7 +22,7 @@ export function create(figure, change) {
   function pick(x, done) {
     const column = Math.floor((x / drawing.clientWidth) * shown.columns);
     const inside = Math.min(Math.max(column, 0), shown.columns - 1);
-    change({ [shown.axes.column.control]: inside }, { done });
+    change({ column: inside }, { done });
   }
 
   return (scene) => {
@@ -30,8 +30,8 @@ export function create(figure, change) {
     const { values, row, column, columns } = scene;
     // The scale is the same for every row, so that rows can be compared.
     const vector = values.subarray(row * columns, (row + 1) * columns);
-    const low = scene.lowest || -1;
-    const high = scene.recipe.kind === "waves" ? -low : 0;
+    const low = Math.min(scene.lowest, 0);
+    const high = Math.max(scene.highest, low < 0 ? 0 : 1);
     const height = high - low;
     set(drawing, { viewBox: `0 ${-high - 0.04 * height} ${columns} ${1.08 * height}` });
     set(axis, { d: `M0 0H${columns}` });
@@ -54,7 +54,7 @@ function bars(vector, chosen) {
 
 function twin(scene, vector) {
   const where = place(scene.axes.row, scene.span.start + scene.row);
-  if (scene.recipe.kind === "bias") return shares(where, vector);
+  if (scene.recipe.family === "bias") return shares(where, vector);
   const plus = vector.filter((value) => value > 0).length;
   const minus = vector.filter((value) => value < 0).length;
   const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));

@@ -1,0 +1,32 @@
+// The page in a notebook: asks the kernel what it would ask the server, and tells how high it is.
+// widget.js, around the frame that the page stands in, passes all of it on.
+
+const PATIENCE = 20_000; // milliseconds that a busy kernel may take
+const SILENT =
+  "The kernel of this notebook does not answer, and these settings were not saved in it: " +
+  "run the cell of this widget again.";
+const waiting = new Map(); // by name of the question: what to do with the answer
+
+addEventListener("message", ({ data, source }) => {
+  if (source !== parent || !waiting.has(data?.answers)) return;
+  waiting.get(data.answers)(new Response(data.body, { status: data.status }));
+  waiting.delete(data.answers);
+});
+
+/** The kernel's reply to a question. */
+export function ask(path, query) {
+  // A notebook can show a widget twice, and the kernel's answers come to both.
+  const question = String(Math.random());
+  const texts = Object.fromEntries(new URLSearchParams(query));
+  parent.postMessage({ question, path, query: texts }, "*");
+  return new Promise((done, failed) => {
+    waiting.set(question, done);
+    setTimeout(() => failed(new Error(SILENT)), PATIENCE);
+  });
+}
+
+/** Lets the frame be as high as the page. */
+export function tellHeight() {
+  const tell = () => parent.postMessage({ height: Math.ceil(document.body.scrollHeight) }, "*");
+  new ResizeObserver(tell).observe(document.body);
+}

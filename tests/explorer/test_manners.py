@@ -1,0 +1,170 @@
+"""How the page behaves: themes, paper, rest, no script, and how much there is to load."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+from browsing import differences, every_room, settings, settled, text, values
+from playwright.sync_api import expect
+
+from posenc import Sinusoidal, evaluation
+from posenc.explorer import page, palette
+from posenc.explorer.methods import METHODS
+from posenc.explorer.rooms import ROOMS
+from posenc.explorer.still import still
+
+PHONE = {"width": 390, "height": 844}
+STATIC = page.HERE / "static"
+
+
+@pytest.mark.parametrize("path", ["/", "/waves"])
+def test_theme(visit, path):
+    tab = visit(path)
+    paper = "getComputedStyle(document.body).backgroundColor"
+    light = tab.evaluate(paper)
+    tab.locator("input[value=dark]").check()
+    dark = tab.evaluate(paper)
+    assert dark != light
+    tab.reload()
+    assert tab.evaluate(paper) == dark
+    expect(tab.locator("input[value=dark]")).to_be_checked()
+    assert visit(path, theme="dark").evaluate(paper) == dark
+
+
+@every_room
+def test_paper(visit, room):
+    """The pictures and what they say are printed, in light colours; the settings are not."""
+    tab = visit.shown(room, theme="dark")
+    tab.emulate_media(media="print")
+    for gone in ("#settings", "nav", ".theme", ".tools", ".save"):
+        assert not tab.locator(gone).first.is_visible()
+    for twin in tab.locator("figure[data-view]:not([hidden]) figcaption").all():
+        assert twin.is_visible()
+    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(250, 249, 246)"
+    assert tab.evaluate("getComputedStyle(document.querySelector('h1')).color") == "rgb(29, 30, 35)"
+
+
+def test_canvases_are_light_on_paper(visit):
+    tab = visit(theme="dark")
+    middles = tab.evaluate(
+        """() => ["beforeprint", "afterprint"].map((event) => {
+            dispatchEvent(new Event(event));
+            const context = document.querySelector(".legend canvas").getContext("2d");
+            return [...context.getImageData(0, 127, 1, 1).data].slice(0, 3);
+        })"""
+    )
+    zeros = [palette.colours(theme)[127] for theme in ("light", "dark")]
+    assert [f"#{bytes(middle).hex()}" for middle in middles] == zeros
+
+
+@every_room
+def test_nothing_moves_by_itself(visit, room):
+    tab = visit.shown(room)
+    frames = tab.evaluate(
+        """async () => {
+            let frames = 0;
+            const request = window.requestAnimationFrame;
+            window.requestAnimationFrame = (then) => (frames += 1, request(then));
+            await new Promise((done) => setTimeout(done, 150));
+            window.requestAnimationFrame = request;
+            return [frames, document.getAnimations().length];
+        }"""
+    )
+    assert frames == [0, 0]
+
+
+@pytest.fixture(scope="module")
+def scriptless(browser):
+    with browser.new_context(
+        java_script_enabled=False, viewport={"width": 390, "height": 844}
+    ) as context:
+        tab = context.new_page()
+        tab.set_default_timeout(5000)
+        yield tab
+
+
+@every_room
+def test_without_script(scriptless, address, room):
+    tab = scriptless
+    tab.goto(f"{address}/{room}")
+    encoding = METHODS[ROOMS[room].first].encoding
+    assert ROOMS[room].lead in text(tab, ".intro")
+    assert tab.locator("math").first.is_visible()
+    assert tab.locator("svg.still path").count() > 1
+    box = tab.locator("svg.still").bounding_box()
+    assert 300 < box["width"] <= 390
+    rows = tab.locator(".numbers tbody tr")
+    assert rows.count() == 8
+    [first, *cells] = rows.nth(2).inner_text().split("\t")
+    want = still(encoding)["numbers"][2]
+    assert (first.strip(), [cell.strip() for cell in cells]) == ("2", want)
+    for useless in ("#settings", ".theme", ".tools", "figure[data-view]"):
+        assert not tab.locator(useless).first.is_visible()
+    assert len(text(tab, ".notes")) > 200
+
+
+@pytest.mark.parametrize("kind", METHODS)
+def test_still_picture(kind):
+    drawn = still(METHODS[kind].encoding)
+    cells = sum(
+        int(run.partition("h")[2])
+        for path in drawn["shades"].values()
+        for run in path.split("M")[1:]
+    )
+    assert 0 < cells <= drawn["rows"] * drawn["columns"]
+    assert (cells < drawn["rows"] * drawn["columns"]) == drawn["masked"]
+    if evaluation.family(METHODS[kind].encoding) in ("absolute", "rotary"):
+        assert not drawn["masked"]
+    assert len(json.dumps(drawn)) < 16_000
+
+
+def test_still_numbers():
+    numbers = still(Sinusoidal(dim=64))["numbers"]
+    assert numbers[3][:2] == ["0.1411", "−0.9900"]  # sin 3 and cos 3
+    assert still(METHODS["alibi"].encoding)["numbers"][1][:3] == ["−0.5000", "0.0000", "masked"]
+
+
+@every_room
+def test_weight(visit, room):
+    """What a visit loads. Files are weighed as a web server sends them, in gzip."""
+    tab = visit.shown(room)
+    loaded = tab.evaluate("performance.getEntriesByType('resource').map(({ name }) => name)")
+    scripts = {url.rpartition("/static/")[2] for url in loaded if url.endswith(".js")}
+    weight = sum(len(gzip.compress((STATIC / script).read_bytes())) for script in scripts)
+    assert len(scripts) > 10
+    assert weight <= 150_000
+    assert len(gzip.compress(json.dumps(page.content(room)).encode())) <= 40_000
+
+
+@pytest.mark.slow
+def test_frame_times(visit, capsys):
+    """Reports how smooth dragging is; asserts only that the last picture is the right one."""
+    tab = visit("/waves#v=1&dim=1024&count=512")
+    drag = """async ([name, from, to]) => {
+        const slider = document.getElementById(`${name}-slider`);
+        const { current, settled } = await import("/static/main.js");
+        const tables = new Set();
+        const times = [];
+        for (let frame = 0; frame < 180; frame += 1) {
+            slider.value = Math.round(slider.max * (from + ((to - from) * frame) / 179));
+            slider.dispatchEvent(new Event("input"));
+            times.push(await new Promise(requestAnimationFrame));
+            tables.add(current().values);
+        }
+        await settled();
+        const gaps = times.slice(1).map((time, at) => time - times[at]).sort((a, b) => a - b);
+        return [gaps[89], gaps[170], tables.size];
+    }"""
+    with capsys.disabled():
+        for name, start, end in [("position", 0, 1), ("base", 0.2, 0.8), ("dim", 0, 1)]:
+            median, late, tables = tab.evaluate(drag, [name, start, end])
+            print(
+                f"\n{name}: frame {median:.1f} ms median, {late:.1f} ms at 95 %, "
+                f"{tables} tables in 180 frames",
+                end="",
+            )
+    base = settings(tab)["base"]
+    settled(tab)
+    want = Sinusoidal(dim=1024, base=base).encode(np.arange(512))
+    assert differences(values(tab), want) == 0
