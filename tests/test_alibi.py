@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from conftest import numpy
+from frameworks import numpy
 from posenc import positions
 from posenc.alibi import Alibi, nearness, slopes
 from tracing import check_any_length, check_traced

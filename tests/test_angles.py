@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, strategies as st
 
-from conftest import numpy
+from frameworks import numpy
 from posenc import angles, frequencies
 
 LAST = 2**31 - 1

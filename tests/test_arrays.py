@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from conftest import numpy
+from frameworks import numpy
 from posenc import _arrays
 
 

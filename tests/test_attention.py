@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from conftest import numpy
+from frameworks import numpy
 from posenc import attention
 from tracing import normal
 

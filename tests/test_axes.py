@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from conftest import numpy
+from frameworks import numpy
 from posenc import Sinusoidal, grids, positions
 from posenc.axes import LearnedAxes, SinusoidalAxes
 

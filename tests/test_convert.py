@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from conftest import numpy
+from frameworks import numpy
 from posenc import Rotary, Sinusoidal, convert, rotary
 
 LAYOUTS = ("half", "interleaved")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from conftest import numpy
+from frameworks import numpy
 from posenc import Rotary, frequencies
 from posenc.by_parts import Llama3, Yarn
 from posenc.longrope import LongRope

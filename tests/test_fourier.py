@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from conftest import numpy
+from frameworks import numpy
 from posenc.fourier import FourierFeatures, Nerf
 from tracing import check_any_length, check_gradients, check_traced, normal
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from conftest import numpy
+from frameworks import numpy
 from posenc.alibi import Alibi
 from posenc.kerple import Kerple, within
 from tracing import check_any_length, check_traced

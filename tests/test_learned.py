@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from conftest import numpy
+from frameworks import numpy
 from posenc import positions
 from posenc.learned import Learned, look_up, resample
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from conftest import numpy
+from frameworks import numpy
 from posenc import grids, positions
 from posenc.axial import AxialRotary
 from posenc.mixed import MixedRotary

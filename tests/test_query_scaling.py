@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from conftest import numpy
+from frameworks import numpy
 from posenc.query_scaling import LogN, Temperature
 from tracing import check_any_length, check_traced
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from conftest import numpy
+from frameworks import numpy
 from posenc import DynamicNTK, Linear, LogN, LongRope, Rotary, positions
 from posenc.rotary import rotate
 

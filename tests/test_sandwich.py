@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from conftest import numpy
+from frameworks import numpy
 from posenc import Sinusoidal
 from posenc.sandwich import Sandwich
 from tracing import check_any_length, check_traced

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from conftest import numpy
+from frameworks import numpy
 from posenc import Rotary, frequencies, spec as specs
 from posenc.by_parts import (
     Llama3,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from conftest import numpy
+from frameworks import numpy
 from posenc import t5
 from posenc.t5 import T5
 from tracing import check_any_length, check_traced

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from conftest import numpy
+from frameworks import numpy
 from posenc.transformer_xl import TransformerXL
 from tracing import check_any_length, check_gradients, check_traced, normal
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from conftest import numpy
+from frameworks import numpy
 
 
 def normal(*shapes):

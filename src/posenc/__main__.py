@@ -237,10 +237,10 @@ def inspect(
 def explore(
     port: Annotated[int, typer.Option("--port", help="The port to listen on.")] = 8765,
 ) -> None:
-    """Serve the explorer on http://127.0.0.1, for this machine only."""
-    from posenc import explorer
+    """Serve the explorer and the lessons on http://127.0.0.1, for this machine only."""
+    from posenc import study
 
-    explorer.serve(port=port)
+    study.serve(port=port)
 
 
 @app.command(epilog="Examples: posenc export explorer.html; posenc export public/explorer")
@@ -257,14 +257,15 @@ def export(
 ) -> None:
     """Write the explorer as files that work without posenc and without a network.
 
-    They hold a few values of each setting. An earlier export is replaced; anything else is not.
+    They hold a few values of each setting; a folder also has the lessons. An earlier export is
+    replaced; anything else is not.
     """
     from rich.console import Console
 
-    from posenc import explorer
+    from posenc import study
 
     with Console(stderr=True).status("writing ...") as shown:
-        size = explorer.export(target, progress=lambda words: shown.update(f"writing {words} ..."))
+        size = study.export(target, progress=lambda words: shown.update(f"writing {words} ..."))
     print(f"wrote {target} ({size / 1e6:.1f} MB)")
 
 

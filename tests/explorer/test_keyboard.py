@@ -10,7 +10,8 @@ HERE = """async (inside) => {
     if (!document.activeElement.closest(inside)) return null;
     const { id, name, type } = document.activeElement;
     const setting = (name || id).replace(/-slider$/, "");
-    return { id, name, type, setting, value: current().settings[setting] };
+    const refused = document.getElementById("notice").textContent;
+    return { id, name, type, setting, refused, value: current().settings[setting] };
 }"""
 
 # The key that moves a control, and the one that moves it back from its end.
@@ -41,7 +42,8 @@ def walk(tab, start, inside):
 def move(tab, stop):
     for key in KEYS[stop["type"]]:
         tab.keyboard.press(key)
-        if tab.evaluate(HERE, "body")["value"] != stop["value"]:
+        now = tab.evaluate(HERE, "body")
+        if now["value"] != stop["value"] or now["refused"]:
             return True
     return False
 
@@ -71,7 +73,8 @@ def test_keyboard_moves_the_settings_of_a_room(visit, room):
     "room", [pytest.param(room, marks=[pytest.mark.slow] * (room != "waves")) for room in ROOMS]
 )
 def test_keyboard_reaches_and_moves_everything(visit, room):
-    tab = visit(f"/{room}")
+    # Stretch begins with a rule, whose own settings go when the walk chooses another one.
+    tab = visit(f"/{room}#scaling=none" if room == "stretch" else f"/{room}")
     unfold(tab)
     wanted = tab.evaluate(
         "[...document.querySelectorAll('a, button, input, select, textarea, summary, [tabindex]')]"

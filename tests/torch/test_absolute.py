@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import posenc
-from conftest import numpy
+from frameworks import numpy
 from posenc import positions
 from posenc.torch import absolute
 from posenc.torch.absolute import (

@@ -9,7 +9,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention as attend
 
 import posenc
-from conftest import numpy
+from frameworks import numpy
 from posenc import positions
 from posenc.torch.bias import MASKS, T5, Alibi, Fire, Kerple, Sandwich, Swin, SwinV2
 

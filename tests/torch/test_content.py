@@ -8,7 +8,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention as attend
 
 import posenc
-from conftest import numpy
+from frameworks import numpy
 from posenc import positions
 from posenc.torch.content import Bipe, Cope, Deberta, Decomposed, Shaw, TransformerXL
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,12 @@ def serve(*, port: int = 8765, open_browser: bool = False, beside: Sequence[Any]
     server.serve(port=port, open_browser=open_browser, beside=beside)
 
 
-def export(target: str | Path, *, progress: Callable[[str], None] = lambda words: None) -> int:
+def export(
+    target: str | Path,
+    *,
+    beside: Callable[[], Mapping[str, bytes]] = dict,
+    progress: Callable[[str], None] = lambda words: None,
+) -> int:
     """Write the explorer as files that need no posenc, no server of their own and no network.
 
     The files hold a few values of each setting, and offer no others.
@@ -33,6 +38,7 @@ def export(target: str | Path, *, progress: Callable[[str], None] = lambda words
     Args:
         target: a name that ends in .html for one file, which opens from disk; any other for a
             folder of files for any web host. An earlier export there is replaced.
+        beside: gives what else belongs into a folder, by its place there.
         progress: called with words for what is being written.
     Returns:
         Bytes written.
@@ -43,7 +49,7 @@ def export(target: str | Path, *, progress: Callable[[str], None] = lambda words
     """
     with needed("posenc export", "explore"):
         from posenc.explorer import copies
-    return copies.export(Path(target), progress=progress)
+    return copies.export(Path(target), beside=beside, progress=progress)
 
 
 def widget(encoding: Any, room: str = "table") -> Any:

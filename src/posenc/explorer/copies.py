@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from posenc import __version__
@@ -21,11 +21,17 @@ _POLICY = (
 )
 
 
-def export(target: Path, *, progress: Progress = lambda _: None) -> int:
+def export(
+    target: Path,
+    *,
+    beside: Callable[[], Mapping[str, bytes]] = dict,
+    progress: Progress = lambda _: None,
+) -> int:
     """Write the explorer to a folder, or to one file if the name ends in .html.
 
     Args:
         target: the folder or the file; an earlier export there is replaced.
+        beside: gives what else belongs into a folder, by its place there.
         progress: called with words for what is being made.
     Returns:
         Bytes written.
@@ -42,7 +48,7 @@ def export(target: Path, *, progress: Progress = lambda _: None) -> int:
         if one:
             made.write_text(_file(progress))
         else:
-            _write_folder(made, progress)
+            _write_folder(made, beside(), progress)
         if target.exists():
             target.rename(Path(place) / "before")
         made.rename(target)
@@ -70,7 +76,7 @@ def _file(progress: Progress) -> str:
     return single.page({"kind": "file"}, {name: held.content(name) for name in ROOMS}, every)
 
 
-def _write_folder(folder: Path, progress: Progress) -> None:
+def _write_folder(folder: Path, beside: Mapping[str, bytes], progress: Progress) -> None:
     unused = shutil.ignore_patterns("single.js", "widget.js")
     shutil.copytree(bundle.STATIC, folder / "static", ignore=unused)
     (folder / "static" / "maths.woff").write_bytes(page.font())
@@ -81,8 +87,15 @@ def _write_folder(folder: Path, progress: Progress) -> None:
         (folder / "data" / f"{kind}.json").write_text(text)
     for name in ("", *ROOMS):
         progress(f"page {name or 'index'}")
-        shown = page.html(name, held.content(name) if name else {})
+        shown = page.html(name, held.content(name) if name else {}, lessons=bool(beside))
         (folder / _address(f"/{name}")).write_text(_folder_page(shown))
+    for place, content in beside.items():
+        _write(folder / place, content)
+
+
+def _write(file: Path, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)
 
 
 def _folder_page(shown: str) -> str:
@@ -101,4 +114,6 @@ def _address(path: str) -> str:
     """Where a page or a file of the server stands in the folder."""
     if path.startswith("/static/"):
         return path[1:]
+    if path.endswith("/") and path != "/":
+        return f"{path[1:]}index.html"
     return f"{path[1:] or 'index'}.html"

@@ -62,6 +62,9 @@ _ORDER: dict[str, tuple[str, ...]] = {
 }
 """Which controls vary, where it is not the first ones. In large arrays no number does."""
 
+_FARTHER = "rotation"
+"""A room that looks beyond its table, which an array that was written down does not reach."""
+
 _PLACES = ("count", "from", "cells")
 _NEVER = {"encoding": []}  # a condition that no setting meets
 
@@ -88,6 +91,7 @@ def content(name: str) -> dict[str, Any]:
     ]
     here["room"]["notes"].append(_note())
     for kind, method in here["methods"].items():
+        method["data"] = fields.data(kind, {})  # as the shelves have it
         chosen = values(name, kind)
         hidden = {"mistake"} & {*ROOMS[name].asks} if name not in WRONG else set()
         controls = [one for one in method["controls"] if one["name"] not in hidden]
@@ -102,6 +106,8 @@ def content(name: str) -> dict[str, Any]:
 def shown(name: str, kind: str) -> bool:
     """Whether a copy of a room shows an encoding."""
     if not ROOMS[name].shows(METHODS[kind].encoding):
+        return False
+    if name == _FARTHER and _kind(kind) == "array":
         return False
     if ROOMS[name].answer is None:
         return True

@@ -127,14 +127,14 @@ def content(name: str) -> dict[str, Any]:
 
 
 @functools.cache
-def render(name: str) -> str:
-    """The page of a room as HTML; the front page for "".
+def render(name: str, *, lessons: bool = False) -> str:
+    """The page of a room as HTML, with a link to `lessons` if there are; the front page for "".
 
     Example:
         >>> render("waves").splitlines()[0]
         '<!doctype html>'
     """
-    return html(name, content(name) if name else {})
+    return html(name, content(name) if name else {}, lessons=lessons)
 
 
 @functools.cache
@@ -144,10 +144,11 @@ def font() -> bytes:
     return fonts.maths(fonts.signs(every))
 
 
-def html(name: str, here: dict[str, Any]) -> str:
+def html(name: str, here: dict[str, Any], *, lessons: bool = False) -> str:
     """The page of a room with other content than its own; see `render` and `content`."""
     common = {
         "version": __version__,
+        "lessons": lessons,
         "rooms": [{"name": other, **vars(ROOMS[other])} for other in ROOMS],
     }
     if not name:

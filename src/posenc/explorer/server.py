@@ -49,7 +49,7 @@ def application(beside: Sequence[BaseRoute] = ()) -> Starlette:
     /data/read             what a model's settings say, sent as bytes with POST
     /data/name             which encoding made a table, sent likewise
     """
-    return Starlette(
+    made = Starlette(
         routes=[
             Route("/", _page),
             Route("/data/recipe", _recipe),
@@ -69,6 +69,8 @@ def application(beside: Sequence[BaseRoute] = ()) -> Starlette:
         ],
         exception_handlers=dict.fromkeys(asked.REFUSED, _refused),
     )
+    made.state.lessons = bool(beside)
+    return made
 
 
 def serve(*, port: int, open_browser: bool, beside: Sequence[BaseRoute] = ()) -> None:
@@ -104,9 +106,10 @@ def _listen(port: int) -> socket.socket:
 
 async def _page(request: Request) -> Response:
     name = request.path_params.get("room", "")
+    lessons = request.app.state.lessons
     if name and name not in ROOMS:
         return PlainTextResponse(f"there is no room {name!r}; there are {', '.join(ROOMS)}.", 404)
-    return HTMLResponse(page.render(name))
+    return HTMLResponse(page.render(name, lessons=lessons))
 
 
 def _font(request: Request) -> Response:

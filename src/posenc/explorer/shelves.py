@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from posenc import mistakes, spec
-from posenc.explorer import asked, fields, held, page, recipes
+from posenc.explorer import asked, fields, held, recipes
 from posenc.explorer.methods import METHODS
 from posenc.explorer.rooms import ROOMS
 
@@ -34,7 +34,7 @@ def shelf(kind: str, rooms: Iterable[str]) -> dict[str, Any]:
     """
     here = [name for name in rooms if held.shown(name, kind)]
     every = {text: one for name in here for text, one in _specs(name, kind)}
-    encoding, first = METHODS[kind].encoding, page.method(kind)["data"]
+    encoding, first = METHODS[kind].encoding, fields.data(kind, {})
     right = (one for each in every.values() for one in _recipes(spec.from_data(each), "", each))
     wrong = (one for each in _mistakes(kind) for one in _recipes(encoding, each, first))
     return {
@@ -128,7 +128,7 @@ def _sum(encoding: Any, rows: int, head: int, mistake: str | None) -> str:
 def _answers(name: str, kind: str) -> Iterator[dict[str, Any]]:
     """What a room answers, for each encoding and setting that its copy holds."""
     every = held.asks(name)
-    first = page.method(kind)["data"]
+    first = fields.data(kind, {})
     right = [(data, each) for _, data in _specs(name, kind) for each in _combinations(every)]
     wrong = _mistakes(kind) if name in held.WRONG else []
     made = [(first, next(_combinations(every)) | {"mistake": one}) for one in wrong]

@@ -5,7 +5,8 @@ import { labelOf, said } from "../narrowed.js";
 import { whole } from "../words.js";
 
 export function create(figure, change, page) {
-  const frame = html("div", { class: "counts" });
+  const region = { role: "region", tabindex: 0, "aria-labelledby": "far-title" };
+  const frame = html("div", { class: "scroll counts", ...region });
   figure.querySelector(".drawing").append(frame);
   figure.querySelector("figcaption").textContent = "Computing.";
   let drawn = "";

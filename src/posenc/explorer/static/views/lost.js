@@ -4,7 +4,8 @@ import { html } from "../dom.js";
 import { whole } from "../words.js";
 
 export function create(figure, change, page) {
-  const frame = html("div", { class: "counts" });
+  const region = { role: "region", tabindex: 0, "aria-labelledby": "lost-title" };
+  const frame = html("div", { class: "scroll counts", ...region });
   figure.querySelector(".drawing").append(frame);
   figure.querySelector("figcaption").textContent = "Computing.";
   let drawn = null;

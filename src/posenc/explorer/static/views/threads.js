@@ -61,7 +61,7 @@ function label(line, name, length) {
 /** What the form calls this pairing and the other one. */
 function namesOf(page, { encoding, layout }) {
   const { options } = page.methods[encoding].controls.find(({ name }) => name === "layout");
-  const at = options.findIndex(({ value }) => value === layout);
+  const at = Math.max(options.findIndex(({ value }) => value === layout), 0);
   return [options[at].label, options[(at + 1) % options.length].label];
 }
 

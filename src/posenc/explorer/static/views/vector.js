@@ -54,7 +54,7 @@ function bars(vector, chosen) {
 
 function twin(scene, vector) {
   const where = place(scene.axes.row, scene.span.start + scene.row);
-  if (scene.recipe.family === "bias") return shares(where, vector);
+  if (["bias", "term"].includes(scene.recipe.family)) return shares(where, vector);
   const plus = vector.filter((value) => value > 0).length;
   const minus = vector.filter((value) => value < 0).length;
   const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));

@@ -1,0 +1,148 @@
+"""From a written page to HTML: numbers worked out, formulas as MathML, links checked."""
+
+from __future__ import annotations
+
+import html
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from latex2mathml.converter import convert
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+
+from posenc.study import numbers
+
+_BLOCK = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
+
+# A formula that is a paragraph of its own stands alone, however it is written.
+_ALONE = re.compile(r"(?<=\n\n)\$([^$\n]+)\$(?=\n\n)")
+
+_TABLE = '<div class="scroll" role="group" tabindex="0" aria-label="Table"><table>\n'
+_HEAD = re.compile(r"<th([^>]*)>(<math(?:(?!</th>).)*</math>)</th>", re.DOTALL)
+
+Draw = Callable[[dict[str, Any]], str]
+
+
+@dataclass(kw_only=True)
+class Page:
+    """What belongs to a page while it is rendered.
+
+    Args:
+        name: for messages.
+        values: the names that its expressions may use.
+        link: from a scheme and what follows it to an address; raises LookupError for a dead one.
+        blocks: what draws a fenced block of TOML, by its word.
+        faults: lines that are added to as faults are found.
+    """
+
+    name: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    link: Callable[[str, str], str]
+    blocks: Mapping[str, Draw] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+
+    def fault(self, words: str) -> None:
+        """Notes a fault of this page."""
+        self.faults.append(f"{self.name}: {words}")
+
+
+def worked(text: str, page: Page, *, quoted: bool = False) -> str:
+    """A text with its expressions worked out; a fault for each typed digit that is not quoted."""
+    for digit in () if quoted else numbers.typed(text):
+        page.fault(f"{digit!r} is typed by hand; write an expression, {{{{ ... }}}}.")
+    try:
+        return numbers.environment().from_string(text).render(**page.values)
+    except Exception as error:  # whatever an expression raises is a fault of the text
+        page.fault(f"cannot be worked out: {error}")
+        return text
+
+
+def rendered(text: str, page: Page) -> str:
+    """Markdown with expressions as HTML. What stands in a block is left to the block."""
+    parts = _BLOCK.split(_ALONE.sub(r"$$\1$$", text))
+    parts[::2] = [worked(part, page) for part in parts[::2]]
+    made = _markdown(page).render("".join(parts))
+    if "<p>|" in made:
+        page.fault("a table's rows do not follow its head line by line.")
+    return _HEAD.sub(_named, made).replace("<th></th>", "<td></td>")
+
+
+def _named(head: re.Match[str]) -> str:
+    """A head of a table that is a formula alone, with words that every reader hears."""
+    words = html.escape(html.unescape(re.sub("<[^>]*>", "", head[2])))
+    shown = f'<span aria-hidden="true">{head[2]}</span>'
+    return f'<th{head[1]}>{shown}<span class="hidden">{words}</span></th>'
+
+
+def inline(text: str, page: Page, *, quoted: bool = False) -> str:
+    """The same for a line or two, without paragraphs; what is `quoted` has digits of others."""
+    return _markdown(page).renderInline(worked(text, page, quoted=quoted))
+
+
+def formula(latex: str, *, block: bool = False) -> str:
+    """A formula as MathML."""
+    return convert(latex, display="block" if block else "inline")
+
+
+def _markdown(page: Page) -> MarkdownIt:
+    made = MarkdownIt("commonmark", {"html": False}).enable("table")
+    made.inline.ruler.before("escape", "formula", _formula)
+    made.add_render_rule("formula", lambda self, tokens, at, *_: _drawn(tokens[at]))
+    made.add_render_rule("table_open", lambda *_: _TABLE)
+    made.add_render_rule("table_close", lambda *_: "</table></div>\n")
+    made.add_render_rule("link_open", lambda self, tokens, at, *_: _link(tokens[at], page))
+    made.add_render_rule("fence", lambda self, tokens, at, *_: _fence(tokens[at], page))
+    made.validateLink = lambda url: True  # type: ignore[method-assign]  # schemes of our own
+    made.normalizeLink = lambda url: url  # type: ignore[method-assign]
+    return made
+
+
+def _formula(state: StateInline, silent: bool) -> bool:
+    """A formula between two dollar signs, or between two pairs of them to stand alone."""
+    sign = "$$" if state.src.startswith("$$", state.pos) else "$"
+    start = state.pos + len(sign)
+    end = state.src.find(sign, start)
+    if not state.src.startswith(sign, state.pos) or end < 0:
+        return False
+    if not silent:
+        token = state.push("formula", "", 0)
+        token.content, token.markup = state.src[start:end], sign
+    state.pos = end + len(sign)
+    return True
+
+
+def _drawn(token: Token) -> str:
+    """A formula; one that stands alone can be moved sideways where the page is too narrow."""
+    if token.markup == "$":
+        return formula(token.content)
+    return f'<span class="display" tabindex="0">{formula(token.content, block=True)}</span>'
+
+
+def _link(token: Token, page: Page) -> str:
+    target = str(token.attrs["href"])
+    scheme, _, rest = target.partition(":")
+    try:
+        address = page.link(scheme, rest)
+    except LookupError as error:
+        page.fault(f"the link ({target}) is dead: {error.args[0]}")
+        address = ""
+    kind = f' class="{scheme}"' if scheme == "claim" else ""
+    return f'<a href="{html.escape(address)}"{kind}>'
+
+
+def _fence(token: Token, page: Page) -> str:
+    word = token.info.strip()
+    if word in ("", "python", "text", "toml"):
+        return f'<pre tabindex="0"><code>{html.escape(token.content)}</code></pre>\n'
+    if word not in page.blocks:
+        page.fault(f"there is no block {word!r}; there are {', '.join(page.blocks)}.")
+        return ""
+    try:
+        return page.blocks[word](tomllib.loads(token.content))
+    except (tomllib.TOMLDecodeError, KeyError, ValueError, TypeError) as error:
+        page.fault(f"the block {word!r} is not right: {error}")
+        return ""
