@@ -30,8 +30,9 @@ def test_text():
 
 
 def test_deck(tmp_path):
-    cards.anki_deck(CARDS, tmp_path / "a.apkg")
-    with zipfile.ZipFile(tmp_path / "a.apkg") as packed:
+    deck = cards.anki_deck(CARDS)
+    assert cards.anki_deck(CARDS) == deck
+    with zipfile.ZipFile(io.BytesIO(deck)) as packed:
         packed.extract("collection.anki2", tmp_path)
     with sqlite3.connect(tmp_path / "collection.anki2") as deck:
         notes = deck.execute("select guid, flds, tags from notes").fetchall()

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
+import tempfile
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import genanki
 
 from posenc.study.text import Page, inline
 
 KINDS = ("definition", "symbol", "picture", "number", "mistake", "evidence", "cloze")
 _DECK = 1_710_221_517  # drawn once; Anki knows decks and note types by such numbers
 _MODEL = 1_652_904_388
+_TIME = 1_700_000_000.0
 
 
 def worked(card: Mapping[str, Any], page: Page) -> dict[str, Any]:
@@ -41,16 +46,8 @@ def anki_text(cards: Sequence[Mapping[str, Any]]) -> str:
     return written.getvalue()
 
 
-def anki_deck(cards: Sequence[Mapping[str, Any]], file: Path) -> None:
-    """The cards as a deck of Anki.
-
-    Raises:
-        ModuleNotFoundError: genanki is not installed.
-    """
-    try:
-        import genanki
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("a deck of Anki needs genanki: pip install genanki") from error
+def anki_deck(cards: Sequence[Mapping[str, Any]]) -> bytes:
+    """The cards as a deck of Anki, an .apkg file; the same bytes for the same cards."""
     model = genanki.Model(
         _MODEL,
         "posenc",
@@ -61,4 +58,18 @@ def anki_deck(cards: Sequence[Mapping[str, Any]], file: Path) -> None:
     for card in cards:
         sides = [card["front"], card["back"]]
         deck.add_note(genanki.Note(model, sides, guid=card["id"], tags=[card["lesson"]]))
-    genanki.Package(deck).write_to_file(file)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "posenc.apkg"
+        genanki.Package(deck).write_to_file(file, timestamp=_TIME)
+        return _without_times(file)
+
+
+def _without_times(file: Path) -> bytes:
+    """A zip file whose members all have the earliest time that zip knows."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(file) as found, zipfile.ZipFile(written, "w") as made:
+        for name in found.namelist():
+            member = zipfile.ZipInfo(name)
+            member.compress_type = zipfile.ZIP_DEFLATED
+            made.writestr(member, found.read(name))
+    return written.getvalue()

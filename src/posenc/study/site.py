@@ -70,7 +70,13 @@ def build(root: Path = sources.CONTENT) -> Site:
     )
     if writer.faults:
         raise Faults(writer.faults)
-    return Site(pages=pages, files={"cards/posenc.txt": cards.anki_text(writer.cards).encode()})
+    return Site(
+        pages=pages,
+        files={
+            "cards/posenc.txt": cards.anki_text(writer.cards).encode(),
+            "cards/posenc.apkg": cards.anki_deck(writer.cards),
+        },
+    )
 
 
 @dataclass
