@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,7 +21,9 @@ def serve(*, port: int = 8765, open_browser: bool = False) -> None:
         OSError: the port is in use or not allowed.
     """
     with explorer.needed("posenc explore", "explore"):
-        from posenc.study import served
+        from posenc.study import served, site
+    # The pages take some seconds, in which a visitor may already look at the rooms.
+    threading.Thread(target=site.built, daemon=True).start()
     explorer.serve(port=port, open_browser=open_browser, beside=served.routes())
 
 

@@ -6,6 +6,7 @@ import functools
 import itertools
 import json
 import re
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,13 +39,21 @@ class Site:
     files: Mapping[str, bytes]
 
 
-@functools.cache
 def built() -> Site:
-    """The site of the library's own content, made once.
+    """The site of the library's own content, made once; whoever asks meanwhile waits.
 
     Raises:
         Faults: the content is not fit to be shown.
     """
+    with _BUILDING:
+        return _built()
+
+
+_BUILDING = threading.Lock()
+
+
+@functools.cache
+def _built() -> Site:
     return build()
 
 
