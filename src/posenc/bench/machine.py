@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from posenc.kernels import threads
+from posenc.kernels.cores import cores
 
 PACKAGES = (
     "posenc",
@@ -30,7 +30,7 @@ def machine() -> dict[str, Any]:
 
     return {
         "processor": _processor(),
-        "cores": threads.cores(),
+        "cores": cores(),
         "threads": torch.get_num_threads(),
         "memory": _memory(),
         "load": _load(),

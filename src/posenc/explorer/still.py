@@ -38,8 +38,8 @@ def still(encoding: Any) -> dict[str, Any]:
         "rows": values.shape[0],
         "columns": values.shape[1],
         "shades": _shades(values, float(np.abs(seen).max(initial=0.0)) or 1.0),
-        "lowest": _decimal(seen.min(initial=0.0)),
-        "highest": _decimal(seen.max(initial=0.0)),
+        "lowest": _decimal(float(seen.min(initial=0.0))),
+        "highest": _decimal(float(seen.max(initial=0.0))),
         "masked": seen.size < values.size,
         "numbers": [[_decimal(one) for one in line] for line in values[:_FEW, :_FEW].tolist()],
     }

@@ -22,6 +22,8 @@ from llvmlite import ir
 from numba import carray, njit, types  # pyright: ignore[reportPrivateImportUsage]
 from numba.extending import intrinsic
 
+from posenc.kernels.cores import cores
+
 _PARTS_A_THREAD = 4  # so that a thread that was held up leaves the rest to the others
 
 _pool: ThreadPoolExecutor | None = None
@@ -39,11 +41,6 @@ def count() -> int:
     if given.isdecimal() and int(given):
         return int(given)
     return cores()
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def fields(*names: tuple[Any, ...]) -> np.dtype:
