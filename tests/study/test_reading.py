@@ -101,6 +101,18 @@ def test_a_choice_by_keyboard(read):
     assert "1 of" in tab.locator(".quiz").locator("xpath=preceding-sibling::p[1]").inner_text()
 
 
+def test_answers_are_forgotten(read):
+    tab = page_with(read, "numeric")
+    variants, form = question_of(tab, "numeric")
+    form.locator("input").fill(str(variants[0]["answer"]))
+    form.get_by_role("button", name="Check").click()
+    progress = tab.locator(".quiz").locator("xpath=preceding-sibling::p[1]")
+    assert progress.inner_text().startswith("1 of")
+    with tab.expect_navigation():
+        tab.get_by_role("button", name="Forget my answers").press("Enter")
+    assert progress.inner_text().startswith("0 of")
+
+
 def test_a_number_by_keyboard(read):
     tab = page_with(read, "numeric")
     variants, form = question_of(tab, "numeric")

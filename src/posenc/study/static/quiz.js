@@ -1,13 +1,19 @@
 // Questions that can be answered: each try brings the next variant, each choice has its reason.
 
 import { html, line, plot, set, svg } from "../static/dom.js";
-import { load, save } from "./memory.js";
+import { forget, load, save } from "./memory.js";
 
 const HALF = 0.5;
 
 function start(quiz) {
   const progress = html("p", { class: "hint", role: "status" });
+  const erase = html("button", { type: "button" }, "Forget my answers");
+  erase.onclick = () => {
+    forget();
+    location.reload();
+  };
   quiz.before(progress);
+  quiz.after(html("p", { class: "buttons" }, erase));
   const questions = JSON.parse(quiz.dataset.questions);
   const answered = load("quiz");
   const report = () => {
