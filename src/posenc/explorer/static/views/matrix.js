@@ -24,26 +24,31 @@ export function create(figure, change) {
 
   let shown = null;
   let seen = null; // the part of the table that is in sight
+  let pressed = false; // the part in sight stays while the pointer is down
   let painted = [];
   const fit = () => seen && resize({ figure, frame, sheet, ends, legend }, seen);
   new ResizeObserver(fit).observe(figure);
 
   sheet.onpointerdown = (event) => {
     sheet.setPointerCapture(event.pointerId);
-    pick(event, false);
+    pressed = true;
+    pick(event);
   };
-  sheet.onpointermove = (event) => event.buttons && pick(event, false);
-  sheet.onpointerup = (event) => pick(event, true);
-  function pick({ clientX, clientY }, done) {
+  sheet.onpointermove = (event) => event.buttons && pick(event);
+  sheet.onlostpointercapture = () => {
+    pressed = false;
+    change({}, { done: true });
+  };
+  function pick({ clientX, clientY }) {
     const box = canvas.getBoundingClientRect();
     const row = seen.top + share((clientY - box.top) / box.height, seen.rows);
     const column = seen.left + share((clientX - box.left) / box.width, seen.columns);
-    change({ position: shown.span.start + row, column }, { done });
+    change({ position: shown.span.start + row, column }, { done: false });
   }
 
   return (scene) => {
     shown = scene;
-    seen = inSight(scene);
+    if (!pressed) seen = inSight(scene);
     const { top, left, rows, columns } = seen;
     const state = [scene.values, scene.colours, top, left, rows];
     if (state.some((part, at) => part !== painted[at])) {
