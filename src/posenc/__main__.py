@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
 
 import posenc
-from posenc import plot as plots, spec, tables
+from posenc import plot as plots, tables
+from posenc.command import printing, words
 
 app = typer.Typer(
     name="posenc",
@@ -67,8 +63,14 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Work an encoding through by hand, step by step."""
-    explanation = posenc.explain(_encoding(encoding), position=position, key=key, length=length)
-    print(_json(explanation.to_data(digits=digits)) if as_json else explanation.text(digits=digits))
+    explanation = posenc.explain(
+        words.encoding(encoding), position=position, key=key, length=length
+    )
+    print(
+        printing.as_json(explanation.to_data(digits=digits))
+        if as_json
+        else explanation.text(digits=digits)
+    )
 
 
 @app.command(epilog="Example: posenc table sinusoidal:dim=4 --positions 0:8 --format csv")
@@ -86,9 +88,11 @@ def table(
     """Print the numbers: vectors, cosines and sines of pairs, or the bias of each head."""
     if form not in tables.FORMATS:
         raise ValueError(f"--format must be one of {', '.join(tables.FORMATS)}; got {form!r}.")
-    with _working("computing the table"):
-        written = tables.FORMATS[form](tables.table(_encoding(encoding), _positions(positions)))
-    _write(written, output)
+    with printing.working("computing the table"):
+        written = tables.FORMATS[form](
+            tables.table(words.encoding(encoding), words.positions(positions))
+        )
+    printing.write(written, output)
 
 
 @app.command(epilog="Example: posenc plot sinusoidal:dim=128 --picture waves -o waves.png")
@@ -103,8 +107,8 @@ def plot(
     ] = Path("posenc.png"),
 ) -> None:
     """Draw an encoding in colours that survive print and colour blindness."""
-    _check_picture("--output", output)
-    plots.figure(_encoding(encoding), picture, length=length).savefig(output)  # pyright: ignore[reportArgumentType]  figure() checks the word
+    words.check_picture("--output", output)
+    plots.figure(words.encoding(encoding), picture, length=length).savefig(output)  # pyright: ignore[reportArgumentType]  figure() checks the word
     print(f"wrote {output}")
 
 
@@ -117,9 +121,9 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Compute what an encoding keeps: bounded, distinct, relative, decaying, ..."""
-    with _working("computing the properties"):
-        board = posenc.check(_encoding(encoding), length=length)
-    print(_json(board.to_data()) if as_json else board)
+    with printing.working("computing the properties"):
+        board = posenc.check(words.encoding(encoding), length=length)
+    print(printing.as_json(board.to_data()) if as_json else board)
 
 
 @app.command(epilog="Example: posenc identify table.npy")
@@ -134,9 +138,9 @@ def identify(
 
     Exit status 1 says that a mistake was found, or that no known encoding fits.
     """
-    with _working("comparing with every known encoding and mistake"):
+    with printing.working("comparing with every known encoding and mistake"):
         identity = posenc.identify(file, tensor=tensor)
-    print(_json(identity.to_data()) if as_json else identity)
+    print(printing.as_json(identity.to_data()) if as_json else identity)
     raise typer.Exit(0 if identity.right else 1)
 
 
@@ -157,12 +161,12 @@ def golden(
     if (encoding is None) == (verify is None):
         raise ValueError("golden needs either an ENCODING or --verify FILE, and not both.")
     if verify is not None:
-        with _working("computing the numbers anew"):
+        with printing.working("computing the numbers anew"):
             differences = posenc.Golden.load(verify).differences()
         print("\n".join(differences) or f"{verify}: every number is the same here")
         raise typer.Exit(1 if differences else 0)
-    with _working("computing exact numbers"):
-        vectors = posenc.golden(_encoding(str(encoding)))
+    with printing.working("computing exact numbers"):
+        vectors = posenc.golden(words.encoding(str(encoding)))
     if output is None:
         print(vectors.to_json())
     else:
@@ -212,8 +216,8 @@ def inspect(
     if every_value and (scaling or diff) is not None:
         raise ValueError("--all is about one model as it is: leave out --diff and --scaling.")
     if picture is not None:
-        _check_picture("--plot", picture)
-    tokens = None if context is None else _tokens(context)
+        words.check_picture("--plot", picture)
+    tokens = None if context is None else words.tokens(context)
     reading = posenc.read(file)
     if diff is not None:
         said = answer.beside(reading, posenc.read(diff), context=tokens)
@@ -227,9 +231,9 @@ def inspect(
         pictures.figure(*said.readings, context=tokens).savefig(picture)
         print(f"wrote {picture}", file=sys.stderr)
     if as_json:
-        print(_json(said.data))
+        print(printing.as_json(said.data))
     else:
-        _show(said.lines)
+        printing.show(said.lines)
     raise typer.Exit(0 if said.sound else 1)
 
 
@@ -260,12 +264,10 @@ def export(
     They hold a few values of each setting; a folder also has the lessons. An earlier export is
     replaced; anything else is not.
     """
-    from rich.console import Console
-
     from posenc import study
 
-    with Console(stderr=True).status("writing ...") as shown:
-        size = study.export(target, progress=lambda words: shown.update(f"writing {words} ..."))
+    with printing.working("writing") as tell:
+        size = study.export(target, progress=lambda part: tell(f"writing {part}"))
     print(f"wrote {target} ({size / 1e6:.1f} MB)")
 
 
@@ -295,17 +297,15 @@ def bench(
 
     Ctrl-C ends it with what was measured until then, and exit status 130.
     """
-    from rich.console import Console
-
     from posenc import bench
 
     settings = bench.Settings(quick=quick, only=only, threads=threads)
     bench.check_files(settings, output or ())
-    with Console(stderr=True).status("measuring ...") as shown:
-        result = bench.run(settings, progress=lambda words: shown.update(f"{words} ..."))
+    with printing.working("measuring") as tell:
+        result = bench.run(settings, progress=tell)
     for file in bench.write(result, output or ()):
         print(f"wrote {file}", file=sys.stderr)
-    print(_json(result.to_data()) if as_json else bench.text(result))
+    print(printing.as_json(result.to_data()) if as_json else bench.text(result))
     raise typer.Exit(0 if result.complete else 130)
 
 
@@ -327,113 +327,10 @@ def main() -> None:
     sys.exit(status)
 
 
-@contextmanager
-def _working(what: str) -> Iterator[None]:
-    """Show that work goes on, where somebody is watching: a spinner on standard error."""
-    from rich.console import Console
-
-    with Console(stderr=True).status(f"{what} ..."):
-        yield
-
-
-def _write(content: str | bytes, output: Path | None) -> None:
-    if output is None:
-        if isinstance(content, bytes):
-            raise ValueError("a binary table needs a file: add --output NAME.npy.")
-        print(content, end="" if content.endswith("\n") else "\n")
-        return
-    output.write_bytes(content.encode() if isinstance(content, str) else content)
-    print(f"wrote {output}")
-
-
-def _check_picture(option: str, file: Path) -> None:
-    if file.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise ValueError(f"{option} must end in .png, .svg or .pdf; got {file.name!r}.")
-
-
-def _tokens(text: str) -> int:
-    """A number of tokens, as people write it: 40000, 40,000 or 40_000."""
-    digits = text.replace(",", "").replace("_", "")
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= 10) or not (
-        1 <= int(digits) <= 2**31
-    ):
-        raise ValueError(
-            f"--context must be a number of tokens from 1 to {2**31:,}, for example 40000; "
-            f"got {text[:40]!r}."
-        )
-    return int(digits)
-
-
-# A word or a sign says the same as each colour does.
-_STYLES: dict[str, dict[str, Any]] = {
-    "title": {"bold": True},
-    "error": {"fg": "red", "bold": True},
-    "warning": {"fg": "yellow"},
-    "note": {"fg": "cyan"},
-    "one": {"fg": "red"},
-    "other": {"fg": "green"},
-}
-
-
-def _show(lines: Iterable[tuple[str, str]]) -> None:
-    """Print lines, each with what it is; in colour on a terminal."""
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    for text, role in lines:
-        print(typer.style(text, **_STYLES[role]) if colour and role else text)
-
-
-def _json(data: Any) -> str:
-    return json.dumps(data, indent=2, allow_nan=False)
-
-
 def _fail(message: str) -> None:
     if message:  # there is none where help was printed instead
         print(f"posenc: {message}", file=sys.stderr)
     sys.exit(2)
-
-
-# More would keep the command busy for minutes, or fill the memory; the library has no such bounds.
-_MOST = {"dim": 16_384, "model_dim": 16_384, "heads": 1_024, "octaves": 1_024}
-
-
-def _encoding(text: str) -> Any:
-    """The encoding that a text describes, if it is of a size to work with here."""
-    data = spec.read(text)
-    _modest(data)
-    return spec.from_data(data)
-
-
-def _modest(data: Any) -> None:
-    if not isinstance(data, dict):
-        return
-    for name, value in data.items():
-        _modest(value)
-        if isinstance(value, int) and value > _MOST.get(name, value):
-            raise ValueError(f"`{name}` must be at most {_MOST[name]:,} here; got {value:,}.")
-
-
-def _positions(text: str) -> np.ndarray:
-    """Positions from "5", "0:8", "0:64:2" and such, separated by commas."""
-    positions: list[int] = []
-    for part in text.split(","):
-        try:
-            numbers = [int(number) for number in part.split(":")]
-        except ValueError:
-            numbers = []
-        if not 1 <= len(numbers) <= 3 or numbers[2:] == [0]:
-            raise ValueError(
-                f"--positions must be single ones and ranges, for example 5 or 0:8 or 0:64:2,100; "
-                f"got {part!r}."
-            )
-        if any(abs(number) >= 2**31 for number in numbers):
-            raise ValueError(f"--positions must lie within 2**31 of 0; got {part!r}.")
-        wanted = numbers if len(numbers) == 1 else range(*numbers)
-        if len(positions) + len(wanted) > 1_000_000:
-            raise ValueError(
-                f"--positions must be at most 1,000,000 numbers; got more in {part!r}."
-            )
-        positions.extend(wanted)
-    return np.asarray(positions, dtype=np.int64)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""What stands behind the `posenc` command: reading its words, printing its answers."""
