@@ -139,7 +139,10 @@ def test_weight(visit, room):
 
 @pytest.mark.slow
 def test_frame_times(visit, capsys):
-    """Reports how smooth dragging is; asserts only that the last picture is the right one."""
+    """How smooth dragging is: reported, and red only where it takes twice a frame of 60 a second.
+
+    Other tests run beside this one, so a drag that took longer is tried again.
+    """
     tab = visit("/waves#v=1&dim=1024&count=512")
     drag = """async ([name, from, to]) => {
         const slider = document.getElementById(`${name}-slider`);
@@ -156,14 +159,19 @@ def test_frame_times(visit, capsys):
         const gaps = times.slice(1).map((time, at) => time - times[at]).sort((a, b) => a - b);
         return [gaps[89], gaps[170], tables.size];
     }"""
-    with capsys.disabled():
-        for name, start, end in [("position", 0, 1), ("base", 0.2, 0.8), ("dim", 0, 1)]:
-            median, late, tables = tab.evaluate(drag, [name, start, end])
-            print(
-                f"\n{name}: frame {median:.1f} ms median, {late:.1f} ms at 95 %, "
-                f"{tables} tables in 180 frames",
-                end="",
-            )
+    for moved in [("position", 0, 1), ("base", 0.2, 0.8), ("dim", 0, 1)]:
+        for _ in range(10):
+            median, late, tables = tab.evaluate(drag, moved)
+            with capsys.disabled():
+                print(
+                    f"\n{moved[0]}: frame {median:.1f} ms median, {late:.1f} ms at 95 %, "
+                    f"{tables} tables in 180 frames",
+                    end="",
+                )
+            if median <= 2 * 16.7:
+                break
+        else:
+            pytest.fail(f"dragging {moved[0]} took {median:.1f} ms a frame")
     base = settings(tab)["base"]
     settled(tab)
     want = Sinusoidal(dim=1024, base=base).encode(np.arange(512))
