@@ -127,14 +127,66 @@ def test_still_numbers():
 
 @every_room
 def test_weight(visit, room):
-    """What a visit loads. Files are weighed as a web server sends them, in gzip."""
+    """What a visit loads: scripts as they are, the content as it is sent, in gzip."""
     tab = visit.shown(room)
     loaded = tab.evaluate("performance.getEntriesByType('resource').map(({ name }) => name)")
     scripts = {url.rpartition("/static/")[2] for url in loaded if url.endswith(".js")}
-    weight = sum(len(gzip.compress((STATIC / script).read_bytes())) for script in scripts)
-    assert len(scripts) > 10
-    assert weight <= 150_000
+    assert {f"rooms/{room}.js", "main.js", "worker.js"} <= scripts
+    assert [script for script in scripts if script.startswith("rooms/")] == [f"rooms/{room}.js"]
+    assert sum((STATIC / script).stat().st_size for script in scripts) <= 150_000
     assert len(gzip.compress(json.dumps(page.content(room)).encode())) <= 40_000
+
+
+@pytest.mark.parametrize(
+    ("hash", "along"),
+    [
+        ("", "encoding=sinusoidal"),
+        ("#v=1&encoding=rotary&dim=32&position=5", "encoding=rotary&position=5&dim=32"),
+        ("#v=1&column=999", "encoding=sinusoidal&column=63"),  # the last one that there is
+    ],
+)
+def test_links_carry_the_settings_from_the_first_picture_on(visit, hash, along):
+    tab = visit(f"/waves{hash}")
+    links = tab.locator("nav a").evaluate_all(
+        "(all) => all.map(({ pathname, hash }) => pathname + hash)"
+    )
+    assert links == [f"/{room}#v=1&{along}" if room != "waves" else "/waves" for room in ROOMS]
+
+
+def test_links_follow_a_slider_that_is_still_held(visit):
+    tab = visit("/waves")
+    tab.locator("#position-slider").evaluate(
+        "(slider) => { slider.value = 7; slider.dispatchEvent(new Event('input')); }"
+    )
+    assert tab.locator("nav a[href^='/table']").get_attribute("href").endswith("&position=7")
+    settled(tab)
+
+
+def test_numbers_opened_before_there_are_any(visit):
+    """Whoever is fast finds the list empty, and then full."""
+    tab = visit("/waves")
+    found = tab.evaluate(
+        """async () => {
+            const { create } = await import("/static/views/numbers.js");
+            const { current } = await import("/static/main.js");
+            const { element, show } = create();
+            document.body.append(element);
+            const opened = new Promise((done) => element.addEventListener("toggle", done));
+            element.open = true;
+            await opened;
+            const before = element.querySelectorAll("td").length;
+            const { recipe, ...table } = current();
+            show({ ...table, recipe, axes: recipe.axes, row: 0, column: 0 });
+            return [before, element.querySelectorAll("td.here").length];
+        }"""
+    )
+    assert found == [0, 1]
+
+
+def test_cards_are_not_read_aloud_whenever_the_cursor_moves(visit):
+    tab = visit.shown("compare")
+    assert tab.locator(".multiples-list .value").first.inner_text()
+    assert tab.locator("#pictures :is(output, [aria-live], [role=status], [role=log])").count() == 0
 
 
 @pytest.mark.slow

@@ -129,7 +129,7 @@ def test_every_field_can_be_set_or_is_left_out_on_purpose(kind):
 
 @every_kind
 def test_first_settings_are_the_encoding(kind):
-    assert spec.from_data(fields.data(kind, {})) == METHODS[kind].encoding
+    assert recipes.built(fields.data(kind, {})) == METHODS[kind].encoding
     assert fields.values(spec.to_data(METHODS[kind].encoding)) == {}
 
 
@@ -153,9 +153,9 @@ def test_every_option_and_both_ends_build(kind):
             data = fields.data(kind, settings)
             # The browser speaks JSON, in which 4.0 is 4.
             read = recipes.read(json.dumps(data))
-            assert read == spec.from_data(data)
+            assert read == recipes.built(data)
             again = fields.data(kind, fields.values(spec.to_data(read)))
-            assert spec.from_data(again) == read
+            assert recipes.built(again) == read
 
 
 def browser(kind, values):
@@ -196,10 +196,11 @@ def test_settings_and_back(chosen):
     data = fields.data(kind, values)
     assert json.loads(json.dumps(data)) == json.loads(json.dumps(browser(kind, values)))
     try:
-        encoding = spec.from_data(data)
+        encoding = recipes.built(data)
     except ValueError:
         return  # the page shows what the library says
-    assert spec.from_data(fields.data(kind, fields.values(data))) == encoding
+    shown = fields.values(spec.to_data(encoding))
+    assert recipes.built(fields.data(kind, shown)) == encoding
 
 
 def test_scaling_brings_its_own_settings():
@@ -210,6 +211,36 @@ def test_scaling_brings_its_own_settings():
     assert fields.data("rotary", {"factor": 8.0})["scaling"] is None
     shown = fields.values(spec.to_data(Rotary(dim=128, scaling=yarn)))
     assert shown == {"dim": 128, "scaling": "yarn", "factor": 8.0, "truncate": "false"}
+
+
+def test_lists_of_longrope_run_evenly_between_their_ends():
+    chosen = {"dim": 12, "scaling": "longrope", "long_last": 32.0}
+    data = fields.data("rotary", chosen)
+    assert data["scaling"]["long_factors"] == {"first": 1.0, "last": 32.0}  # what an address holds
+    rule = recipes.built(data).scaling
+    assert rule.short_factors == (1.0,) * 6
+    assert rule.long_factors == (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+    part = recipes.built(fields.data("rotary", chosen | {"dim": 64, "rotary_dim": "16"}))
+    assert len(part.scaling.long_factors) == 8
+    assert (part.scaling.long_factors[0], part.scaling.long_factors[-1]) == (1.0, 32.0)
+
+
+@pytest.mark.parametrize(
+    ("ends", "words"),
+    [
+        ({"first": 0.0, "last": 4.0}, "`long_factors.first` must be"),
+        ({"first": 1.0, "last": -1}, "`long_factors.last` must be"),
+        ({"first": 1.0, "last": "4"}, "`long_factors.last` must be"),
+        ({"first": 1.0, "last": float("inf")}, "`long_factors.last` must be"),
+        ({}, "`long_factors` must be a list with a number a pair, .* got neither"),
+        ({"last": 1.0, "first": 1.0, "middle": 2.0}, "got last, first, middle"),
+    ],
+)
+def test_ends_that_are_none(ends, words):
+    data = fields.data("rotary", {"scaling": "longrope"})
+    data["scaling"]["long_factors"] = ends
+    with pytest.raises((TypeError, ValueError), match=words):
+        recipes.read(json.dumps(data))
 
 
 def test_settings_share_nothing():
@@ -227,16 +258,16 @@ def test_settings_share_nothing():
         (
             {
                 "kind": "rotary",
-                "dim": 4,
+                "dim": 6,
                 "scaling": {
                     "kind": "longrope",
-                    "short_factors": [1.0, 1.0],
-                    "long_factors": [1.0, 4.0],
+                    "short_factors": [1.0, 1.0, 1.0],
+                    "long_factors": [1.0, 3.0, 4.0],
                     "original_length": 4096,
                     "factor": 8.0,
                 },
             },
-            "Scaling cannot be set to",
+            "the controls of the page do not reach",
         ),
         ({"kind": "fire", "heads": 8, "eps": 0.5}, "the controls of the page do not reach"),
         ({"kind": "rotary", "dim": 7}, "`dim` must be even"),

@@ -446,3 +446,12 @@ def test_long_lists_are_refused():
         ValueError, match="`short_factors` must have at most 1024 entries; got 2000"
     ):
         recipes.read(f"rotary:dim=4,scaling={scaling}")
+
+
+@pytest.mark.parametrize("name", ["positions in float16", "angles in float16"])
+@pytest.mark.parametrize("word", ["sinusoidal:dim=8", "rotary:dim=8"])
+def test_an_overflow_is_said(word, name):
+    code = recipes.read(word)
+    assert np.isfinite(recipes.table(code, 65_000, 8, mistake=name)).all()
+    with pytest.raises(ValueError, match="nothing is left at position 70007: float16 ends"):
+        recipes.recipe(code, start=70_000, count=8, mistake=name)

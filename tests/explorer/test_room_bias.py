@@ -25,6 +25,12 @@ SCORING = """async () => {
     return JSON.parse(JSON.stringify(found, (_, value) => value === -Infinity ? "hidden" : value));
 }"""
 
+PYTHON = """async () => {
+    const { python } = await import("/static/tools.js");
+    const { current } = await import("/static/main.js");
+    return python(JSON.parse(document.getElementById("page").textContent), current());
+}"""
+
 
 def drawn_path(tab, selector):
     """The points of a path that is one line."""
@@ -219,13 +225,22 @@ def test_what_cannot_be_answered():
 @pytest.mark.parametrize("kind", ["alibi", "t5", "shaw", "swin"])
 def test_its_python_runs(visit, kind):
     tab = visit(f"/bias#v=1&encoding={kind}&position=40")
-    lines = tab.evaluate(
-        """async () => {
-            const { python } = await import("/static/tools.js");
-            const { current } = await import("/static/main.js");
-            return python(JSON.parse(document.getElementById("page").textContent), current());
-        }"""
-    )
     made = {}
-    exec(lines, made)
+    exec(tab.evaluate(PYTHON), made)
     np.testing.assert_allclose(made["weights"][40], tab.evaluate(SCORING)["weights"], atol=2e-5)
+
+
+@pytest.mark.parametrize("mask", ["off", pytest.param("on", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "hash", ["", pytest.param("&mistake=sign+of+the+bias", marks=pytest.mark.slow)]
+)
+def test_python_draws_what_the_mask_leaves(visit, mask, hash):
+    tab = visit(f"/bias#v=1&position=40&mask={mask}{hash}")
+    made = {}
+    exec(tab.evaluate(PYTHON), made)
+    shown = tab.evaluate(SCORING)
+    np.testing.assert_allclose(made["weights"][40], shown["weights"], atol=2e-5)
+    open_keys = made["weights"][40] > 0
+    assert open_keys.sum() == (64 if mask == "off" and not hash else 41)
+    added = [-np.inf if each == "hidden" else each for each in shown["added"]]
+    np.testing.assert_allclose(made["table"][40], added, atol=1e-6)

@@ -7,8 +7,8 @@ import pytest
 from browsing import differences, follow, settings, settled, text, values
 
 import posenc
-from posenc import T5, Alibi, Rotary, Sinusoidal, mistakes
-from posenc.explorer import recipes
+from posenc import T5, Alibi, Rotary, Sinusoidal, Yarn, mistakes, spec
+from posenc.explorer import fields, recipes
 from posenc.explorer.methods import METHODS
 from posenc.explorer.rooms import ROOMS, bugs
 from posenc.explorer.rooms.bugs import riddles, symptoms
@@ -305,3 +305,57 @@ def test_python_of_the_room_makes_both_tables():
         truth = "degrees" if case == 0 else riddles.hidden(Sinusoidal(dim=16), 5).name
         want = recipes.table(Sinusoidal(dim=16), 0, 9, mistake=truth)
         np.testing.assert_array_equal(found["wrong"], want)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "name", "changes"),
+    [
+        (Rotary(dim=64), "scaled twice", {"scaling": "linear"}),
+        (Rotary(dim=64), "YaRN ramp reversed", {"scaling": "yarn"}),
+        (Rotary(dim=2), "pairing mixed up", {"dim": 64}),
+        (Alibi(heads=8), "plain slopes", {"heads": 7}),
+        (Alibi(heads=8, rule="plain"), "plain slopes", {"heads": 7, "rule": "paper"}),
+        (Alibi(heads=12, rule="plain"), "plain slopes", {"rule": "paper"}),
+        (T5(heads=8, bidirectional=False), "one direction", {"bidirectional": "true"}),
+        (Sinusoidal(dim=64, first="cos"), "sine only", {"first": "sin"}),
+        (Rotary(dim=4096), "scaled twice", None),  # no form reaches it
+    ],
+)
+def test_settings_that_a_mistake_needs(encoding, name, changes):
+    assert fields.needed(encoding, mistakes.named(name)) == changes
+    if changes:
+        kind = spec.to_data(encoding)["kind"]
+        present = fields.values(spec.to_data(encoding))
+        made = recipes.built(fields.data(kind, present | changes))
+        assert mistakes.named(name) in mistakes.of(made)
+
+
+def test_choosing_a_mistake_sets_what_it_needs(visit):
+    tab = visit("/bugs#v=1&encoding=rotary&dim=16")
+    words = "“YaRN ramp reversed” is made with other settings: choosing it sets Scaling to YaRN."
+    assert words in text(tab, "#catalogue-twin")
+    tab.get_by_role("button", name="YaRN ramp reversed").click()
+    settled(tab)
+    chosen = settings(tab)
+    assert (chosen["scaling"], chosen["mistake"], chosen["dim"]) == (
+        "yarn",
+        "YaRN ramp reversed",
+        16,
+    )
+    assert text(tab, "#notice") == ""
+    encoding = Rotary(dim=16, scaling=Yarn(factor=4.0, original_length=4096))
+    want = recipes.table(encoding, 0, 64, mistake="YaRN ramp reversed")
+    assert differences(values(tab), want) == 0
+    pressed = tab.get_by_role("button", name="YaRN ramp reversed")
+    assert pressed.get_attribute("aria-pressed") == "true"
+
+
+def test_the_form_says_what_a_mistake_needs(visit):
+    tab = visit("/bias#v=1&encoding=alibi")
+    tab.select_option("#mistake", "plain slopes")
+    tab.wait_for_selector("#notice:not(:empty)")
+    settled(tab)
+    assert "'plain slopes' is made with other settings alone: set Heads to 7." in text(
+        tab, "#notice"
+    )
+    visit.forgive("status of 400")

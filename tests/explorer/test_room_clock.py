@@ -141,6 +141,32 @@ def test_on_a_grid_each_pair_counts_along_its_own_axis(visit):
     assert "1 of 32 pairs have finished a turn: 16." in text(tab, "#clocks-twin")
 
 
+@pytest.mark.parametrize(
+    ("hash", "column", "pair", "angle"),
+    [
+        # Cell 20 of rows of 8 is row 2, column 4 of 8: its centre is (2.5 / 8, 4.5 / 8).
+        ("", 12, 4, 4 * 2.5 / 8),  # two coordinates, then sine and cosine of both for 1, 2, 4
+        ("&grouping=axis&include_input=false", 25, 12, 4 * 4.5 / 8),
+        ("&pi=true&grouping=axis&include_input=false", 25, 12, 4 * np.pi * 4.5 / 8),
+    ],
+)
+def test_octaves_have_hands(visit, hash, column, pair, angle):
+    tab = visit(f"/clock#v=1&encoding=nerf&position=20&column={column}{hash}")
+    twin = text(tab, "#clocks-twin")
+    minutes = round(angle / (2 * np.pi) * 60) % 60
+    assert "At point 20 there are 20 hands." in twin
+    assert f"The hand of pair {pair}, under the cursor, points where a minute hand does at" in twin
+    assert f"{minutes} minutes past twelve" in twin
+    assert "pair by pair:" in text(tab, "#odometer-twin")
+
+
+def test_a_bare_coordinate_has_no_hand(visit):
+    tab = visit("/clock#v=1&encoding=nerf&position=20&column=1")
+    assert "Column 1, under the cursor, has no partner and so no hand." in text(tab, "#clocks-twin")
+    spoken = tab.get_attribute("#column-slider", "aria-valuetext")
+    assert spoken.startswith("feature 1 (the coordinate itself): 0.5625")
+
+
 @pytest.mark.slow
 def test_pairs_without_one_speed_have_hands_and_no_count(visit):
     tab = visit("/clock#v=1&encoding=mixed_rotary&position=20")

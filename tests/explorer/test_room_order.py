@@ -239,7 +239,7 @@ def test_the_answer_does_not_know_the_sentence():
 @pytest.mark.parametrize("kind", ["sinusoidal", "rotary", "sandwich"])
 def test_its_python_runs(kind):
     code = spec.from_data(spec.read(kind + {"sandwich": ":heads=8"}.get(kind, ":dim=64")))
-    known = {"encoding": f"posenc.{code!r}", "mask": "on", "head": "2"}
+    known = {"encoding": f"posenc.{code!r}", "mask": "on", "head": "2", "count": "24"}
     family = {"sinusoidal": "absolute", "rotary": "rotary", "sandwich": "bias"}[kind]
     lines = ROOMS["order"].python[family]
     for name, value in known.items():

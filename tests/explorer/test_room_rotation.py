@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from browsing import follow, settings, settled, text
 
-from posenc import AxialRotary, Rotary, XPos, convert
+from posenc import AxialRotary, Rotary, XPos, convert, mistakes
 from posenc.explorer.methods import METHODS
 from posenc.explorer.rooms import ROOMS
 
@@ -27,6 +27,16 @@ def score(code, query, key, **options):
     one = code.rotate(QUERY, at[0], **options)
     other = code.rotate(KEY, at[1], **({"role": "key"} if options else {}))
     return float(one[0].astype(np.float64) @ other[0])
+
+
+def python(tab):
+    return tab.evaluate(
+        """async () => {
+            const { python } = await import("/static/tools.js");
+            const { current } = await import("/static/main.js");
+            return python(JSON.parse(document.getElementById("page").textContent), current());
+        }"""
+    )
 
 
 @pytest.mark.parametrize("kind", ["rotary", pytest.param("xpos", marks=pytest.mark.slow)])
@@ -84,6 +94,46 @@ def test_a_score_stays_while_both_move(visit):
 def test_a_mistake_is_seen_in_the_residual(visit):
     tab = visit("/rotation#v=1&position=20&gap=7&mistake=positions+in+bfloat16&count=256&from=512")
     assert numbers(text(tab, "#shifts-twin"))[1] > 0.1
+
+
+ROTARY_MISTAKES = [one.name for one in mistakes.of(Rotary(dim=64))]
+PAIRING = ["paired as in the other layout", "pairing mixed up"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *PAIRING,
+        *(pytest.param(n, marks=pytest.mark.slow) for n in ROTARY_MISTAKES if n not in PAIRING),
+    ],
+)
+def test_query_and_key_are_turned_by_the_mistake(visit, name):
+    tab = visit(f"/rotation#v=1&position=20&gap=7&column=3&mistake={name.replace(' ', '+')}")
+    matrices = mistakes.numbers(Rotary(dim=64), np.arange(128), mistakes.named(name))
+    query, key = matrices[27] @ QUERY[0], matrices[20] @ KEY[0]
+    want = float(query @ key)
+    assert numbers(text(tab, "#hands-twin"))[0] == pytest.approx(want, abs=2e-4)
+    pair = query[3] * key[3] + query[35] * key[35]
+    assert numbers(text(tab, "#shares-twin"))[0] == pytest.approx(pair, abs=2e-4)
+    turned = np.linalg.norm(matrices[20] @ KEY[0] - KEY[0])
+    assert numbers(text(tab, "#value-twin"))[1] == pytest.approx(turned, abs=2e-4)
+    assert "mistake that is switched on is not in this picture" in text(tab, "#mixed-twin")
+    made = {}
+    exec(python(tab), made)
+    assert made["score"] == pytest.approx(want, abs=1e-5)
+
+
+def test_wrong_partners_are_named(visit):
+    tab = visit(f"/rotation#v=1&column=3&mistake={PAIRING[0].replace(' ', '+')}")
+    assert "features 3 and 35, but the mistake turns feature 3 with 2, and 35 with 34." in text(
+        tab, "#hands-twin"
+    )
+    follow(tab, f"v=1&column=3&mistake={PAIRING[1].replace(' ', '+')}")
+    assert "the mistake turns each of the two by an angle of its own" in text(tab, "#hands-twin")
+    assert numbers(text(tab, "#shifts-twin"))[1] > 0.1  # no score by distance alone
+    for hand in tab.locator(".dials path.query:not(.before)").all():
+        ends = hand.get_attribute("d").removeprefix("M0 0L").split()
+        assert np.hypot(*map(float, ends)) <= 1.0001  # inside of its dial
 
 
 def test_two_pairings(visit):

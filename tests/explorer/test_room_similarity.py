@@ -13,6 +13,19 @@ def said(value):
     return f"{value:.4f}".replace("-", "−")
 
 
+WRONG = {"sinusoidal": "sine only", "t5": "directions swapped"}
+
+
+def python(tab):
+    return tab.evaluate(
+        """async () => {
+            const { python } = await import("/static/tools.js");
+            const { current } = await import("/static/main.js");
+            return python(JSON.parse(document.getElementById("page").textContent), current());
+        }"""
+    )
+
+
 def table(count, dim=64):
     return Sinusoidal(dim=dim).encode(np.arange(count), dtype=np.float64)
 
@@ -52,6 +65,34 @@ def test_scores_of_a_rotary_encoding(visit, content):
     key = code.rotate(contents[1], np.asarray([4]))
     tab = visit(f"/similarity#v=1&encoding=rotary&position=20&column=4&content={content}")
     assert f"For query 20 and key 4 it is {said(query[0] @ key[0])[:-1]}" in text(tab, "#gram-twin")
+
+
+@pytest.mark.parametrize("name", ["pairing mixed up", "paired as in the other layout"])
+@pytest.mark.parametrize("content", ["example", pytest.param("alike", marks=pytest.mark.slow)])
+def test_scores_of_features_that_are_paired_wrongly(visit, name, content):
+    code = Rotary(dim=64)
+    contents = np.random.default_rng(0).standard_normal((2, 64))
+    if content == "alike":
+        contents = np.ones((2, 64))
+    matrices = mistakes.numbers(code, np.arange(64), mistakes.named(name))
+    query, key = (matrices @ one for one in contents)
+    address = f"/similarity#v=1&encoding=rotary&position=20&column=4&content={content}"
+    tab = visit(f"{address}&mistake={name.replace(' ', '+')}")
+    twin = text(tab, "#gram-twin")
+    assert f"For query 20 and key 4 it is {said(query[20] @ key[4])[:-1]}" in twin
+    assert ("Defect" in twin) == (name == "pairing mixed up")
+    made = {}
+    exec(python(tab), made)
+    np.testing.assert_allclose(made["similarity"], query @ key.T, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["sinusoidal", "learned", "t5"])
+def test_python_of_what_is_not_plain(visit, kind):
+    mistake = "" if kind == "learned" else "&mistake=" + WRONG[kind].replace(" ", "+")
+    tab = visit(f"/similarity#v=1&encoding={kind}&position=20&column=4{mistake}&measure=cosine")
+    made = {}
+    exec(python(tab), made)
+    assert f"it is {said(made['similarity'][20, 4])[:-1]}" in text(tab, "#gram-twin")
 
 
 def test_a_bias_is_its_own_similarity(visit):

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from browsing import follow, settings, settled, text
+from browsing import differences, follow, settings, settled, text, values
 from starlette.testclient import TestClient
 
 import posenc
 from posenc import Linear, Llama3, LongRope, MRotary, NTKByParts, Proportional, Rotary, Yarn
-from posenc.explorer import fields, reading, server
+from posenc.explorer import fields, reading, recipes, server
 from posenc.explorer.rooms.stretch import LONGEST, answer, effects
 
 LLAMA = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32}
@@ -75,6 +75,13 @@ def test_the_rule_knows_its_trained_length_best():
     assert answer(rope, original_length="4096", wanted="16384")["trained"] == 8192
 
 
+PYTHON = """async () => {
+    const { python } = await import("/static/tools.js");
+    const { current } = await import("/static/main.js");
+    return python(JSON.parse(document.getElementById("page").textContent), current());
+}"""
+
+
 @pytest.mark.parametrize(
     "rule",
     [
@@ -135,7 +142,7 @@ def test_the_name_of_a_rule_chooses_what_its_picture_shows(kind, start):
     given = {"scaling": start, "original_length": 8192, "base": 5e5}
 
     def asked(settings):
-        encoding = posenc.spec.from_data(fields.data(kind, settings))
+        encoding = recipes.built(fields.data(kind, settings))
         return answer(encoding, original_length="8192", wanted="65536")
 
     rules = asked(given)["rules"]
@@ -199,7 +206,7 @@ def test_a_model_sets_the_room(config):
     for use, told in zip(uses, said, strict=True):
         chosen = dict(told["settings"])
         kind = chosen.pop("encoding")
-        shown = posenc.spec.from_data(fields.data(kind, chosen))
+        shown = recipes.built(fields.data(kind, chosen))
         if shown != use.encoding:  # said, not dropped
             assert told["told"]
             shown, meant = (getattr(one, "rotary", one) for one in (shown, use.encoding))
@@ -218,7 +225,8 @@ def test_lists_of_longrope_are_drawn_but_not_set():
     (use,) = read(PHI3)["uses"]
     assert use["settings"] is None
     assert use["told"] == [
-        "The page has no controls for the two lists of LongRoPE; the picture here shows them."
+        "The form describes a list of LongRoPE by its two ends, and these lists follow no such "
+        "rule; the picture here shows them as they are."
     ]
     assert use["effect"]["slower"] == pytest.approx(PHI3["rope_scaling"]["long_factor"])
     assert use["effect"]["table_factor"] == pytest.approx(math.sqrt(1 + 2 / 12))
@@ -466,7 +474,7 @@ def test_round_trip(visit):
     settled(tab)
     assert settings(tab) == before
     assert text(tab, "#training-twin") == twin
-    follow(tab, "v=1&wanted=1e9&scaling=longrope")
+    follow(tab, "v=1&wanted=1e9&scaling=longrope&long_last=500")
     assert "Wanted length must be a whole number from 16 to 16777216" in text(tab, "#notice")
 
 
@@ -577,7 +585,7 @@ def test_a_text_is_pasted(visit):
     tab.keyboard.press("Enter")
     tab.wait_for_selector(".use svg")
     assert text(tab, ".report h3") == "The pasted text: phi3"
-    assert "no controls for the two lists" in text(tab, ".way")
+    assert "by its two ends" in text(tab, ".way")
     assert tab.get_by_role("button", name="Show it in this room").count() == 0
 
 
@@ -650,3 +658,66 @@ def test_longrope_and_fields_of_uses_are_the_library_s():
     assert answer(rope, wanted="4097")["after"]["slower"] == [2.0] * 8
     bare = dataclasses.replace(rope.rotary, scaling=None)
     assert answer(bare, original_length="4096", wanted="4097")["plain"]["slower"] == [1.0] * 8
+
+
+def test_longrope_is_set_by_the_ends_of_its_lists(visit):
+    tab = visit("/stretch#v=1&dim=16&scaling=none")
+    tab.click("button[data-rule='longrope']")
+    settled(tab)
+    tab.fill("#long_last", "16")
+    tab.press("#long_last", "Enter")
+    settled(tab)
+    chosen = settings(tab)
+    assert (chosen["scaling"], chosen["original_length"], chosen["long_last"]) == (
+        "longrope",
+        4096,
+        16,
+    )
+    assert "long_last=16" in tab.url
+    twin = text(tab, "#rules-twin")
+    assert "LongRoPE" in twin
+    slowest = 2 * math.pi * 10_000 ** (7 / 8)  # of pair 7, sixteen times slower beyond 4,096
+    follow(tab, "v=1&dim=16&scaling=longrope&long_last=16&column=7")
+    assert f"needs {slowest:,.0f} tokens for a turn before" in text(tab, "#ruler-twin")
+    assert f"and {16 * slowest:,.0f} after" in text(tab, "#ruler-twin")
+    follow(tab, "v=1&dim=16&scaling=longrope&long_last=16&column=7&wanted=4096")
+    assert f"needs {slowest:,.0f} tokens for a turn, before and after" in text(tab, "#ruler-twin")
+
+
+def test_what_is_said_of_a_table_is_not_said_here(visit):
+    tab = visit("/stretch#v=1&dim=16&scaling=longrope&wanted=65536")
+    assert not tab.locator("#remark").is_visible()  # "drawn for a text of 64 tokens"
+    visit("/waves#v=1&encoding=rotary&dim=16&scaling=longrope&from=4096")
+    assert "Drawn for a text of 4,160 tokens. The long list of LongRoPE counts" in text(
+        tab, "#remark"
+    )
+
+
+@pytest.mark.parametrize("start", [0, 4096])
+def test_copied_python_makes_the_lists_of_longrope(visit, start):
+    tab = visit(f"/waves#v=1&encoding=rotary&dim=12&scaling=longrope&long_last=32&from={start}")
+    rule = LongRope(
+        short_factors=(1.0,) * 6,
+        long_factors=(1.0, 2.0, 4.0, 8.0, 16.0, 32.0),
+        original_length=4096,
+        factor=4.0,
+    )
+    at = np.arange(start, start + 64)
+    turning = Rotary(dim=12, scaling=rule).table(at, length=start + 64)
+    assert differences(values(tab), np.concatenate(turning, axis=-1)) == 0
+    made = {}
+    exec(tab.evaluate(PYTHON), made)
+    assert made["encoding"] == Rotary(dim=12, scaling=rule)
+    assert differences(values(tab), made["table"]) == 0
+
+
+@pytest.mark.parametrize("room", ["rotation", pytest.param("similarity", marks=pytest.mark.slow)])
+def test_scores_of_a_text_beyond_the_trained_length(visit, room):
+    tab = visit(f"/{room}#v=1&encoding=rotary&dim=64&scaling=dynamic_ntk&original_length=16")
+    made = {}
+    exec(tab.evaluate(PYTHON), made)
+    if room == "rotation":
+        assert f"score is {made['score']:.4f}".replace("-", "−") in text(tab, "#hands-twin")
+    else:
+        said = f"it is {made['similarity'][10, 4]:.3f}".replace("-", "−")
+        assert said in text(tab, "#gram-twin")

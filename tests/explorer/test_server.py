@@ -160,7 +160,7 @@ def test_weights(client, room):
     # What a slow disk or a small machine has to carry; scripts and pages as they travel, packed.
     text = client.get(f"/{room}").text
     assert len(gzip.compress(text.encode())) <= 60_000
-    scripts = [source for _, source in bundle.modules("main.js", "worker.js")]
+    scripts = [source for _, source in bundle.modules(f"rooms/{room}.js" if room else "front.js")]
     assert len(gzip.compress("".join(scripts).encode())) <= 150_000
     assert len(client.get("/static/maths.woff").content) <= 300_000
     names = re.findall(r'(?:src|href)="(/static/[^"]*)"', text)

@@ -55,15 +55,16 @@ def export(
 def widget(encoding: Any, room: str = "table") -> Any:
     """A room of the explorer in a notebook: Jupyter, marimo, and what else knows anywidget.
 
-    While the kernel runs, the room shows every setting, as the page of `posenc explore` does; in a
-    notebook that is only looked at, what the room begins with.
+    While the kernel runs, the room shows every setting and reads files, as the page of `posenc
+    explore` does. A notebook that was saved with the state of its widgets (in JupyterLab a setting)
+    shows without a kernel what the room began with.
 
     Args:
         encoding: any encoding of posenc, or its short text, such as "rotary:dim=64".
         room: one of the rooms of the explorer: "table", "waves", "clock", ...
     Returns:
-        The widget, which the notebook shows. Its `settings` are those chosen in it, as in the
-        address of the page.
+        The widget, which the notebook shows. Its `settings` are those chosen in it, as behind # in
+        the address of the page; set to others, the room follows.
     Raises:
         ModuleNotFoundError: the extra `widget` is not installed.
         ValueError: there is no such room, or it does not show the encoding.

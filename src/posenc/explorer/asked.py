@@ -2,7 +2,7 @@
 
 A query maps names to texts. `spec` is the encoding, as JSON or as the command's short text;
 `start`, `count`, `head` and `grid` say which part of its table; `mistake` which mistake is made on
-purpose.
+purpose. With the bytes of a file come its `name`, and its `size` where they are only its beginning.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from posenc.explorer import recipes
+from posenc import spec
+from posenc.explorer import naming, reading, recipes
+from posenc.explorer.fields import needs
 from posenc.explorer.rooms import ROOMS
 
 REFUSED = (TypeError, ValueError, OverflowError, KeyError)
@@ -57,6 +59,17 @@ def answer(room: str, query: Mapping[str, str]) -> Mapping[str, Any]:
     return found.answer(_encoding(query), **wanted)
 
 
+def read(query: Mapping[str, str], body: bytes) -> dict[str, Any]:
+    """What the settings of a model say; see `reading.read`."""
+    size = integer("size", query.get("size", "0"))
+    return reading.read(body, name=query.get("name", ""), size=size)
+
+
+def named(query: Mapping[str, str], body: bytes) -> dict[str, Any]:
+    """Which encoding made a table; see `naming.read`."""
+    return naming.read(body, name=query.get("name", ""))
+
+
 def integer(name: str, text: str) -> int:
     """A whole number of a query.
 
@@ -72,7 +85,19 @@ def integer(name: str, text: str) -> int:
 def _encoding(query: Mapping[str, str]) -> Any:
     if "spec" not in query:
         raise ValueError("the request lacks `spec`.")
-    return recipes.read(query["spec"])
+    encoding = recipes.read(query["spec"])
+    if query.get("mistake"):
+        _refuse_idle(encoding, query["mistake"])
+    return encoding
+
+
+def _refuse_idle(encoding: Any, name: str) -> None:
+    """Refuse a mistake that is made with other settings alone, and say with which."""
+    idle = [one for one in needs.idle(encoding) if one.name == name]
+    changes = needs.needed(encoding, idle[0]) if idle else None
+    if changes:
+        sets = needs.words(spec.to_data(encoding)["kind"], changes)
+        raise ValueError(f"the mistake {name!r} is made with other settings alone: set {sets}.")
 
 
 def _options(query: Mapping[str, str]) -> dict[str, Any]:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-STATIC = Path(__file__).parent / "static"
+from posenc.explorer import packing
 
-_LONG = 400  # characters of a string that is worth a place of its own
+STATIC = Path(__file__).parent / "static"
 
 _IMPORT = re.compile(r'''(from |import )"(\.[^"]+)"''')
 _COMMENT = re.compile(r"^ *(//[^\n]*|/\*.*?\*/)\n", re.MULTILINE | re.DOTALL)  # on lines of its own
@@ -28,7 +25,7 @@ def modules(*entries: str) -> list[list[str]]:
     A worker comes as one script of the classic kind: browsers start no others from disk.
 
     Args:
-        entries: paths in static/, such as "main.js".
+        entries: paths in static/, such as "rooms/table.js".
     Returns:
         [path, source] of each, without comments; in the source the address of another module is
         "module:" with its path, which whoever loads them replaces.
@@ -53,7 +50,7 @@ def _add(path: str, done: dict[str, str], waiting: tuple[str, ...]) -> None:
     for _, address in _IMPORT.findall(source):
         _add(_beside(path, address), done, (*waiting, path))
     for address in _WORKER.findall(source):
-        done[_beside(path, address)] = _alone(_beside(path, address))
+        done[_beside(path, address)] = alone(_beside(path, address))
     source = _COMMENT.sub("", source)
     source = _IMPORT.sub(lambda found: f'{found[1]}"module:{_beside(path, found[2])}"', source)
     done[path] = _WORKER.sub(
@@ -61,8 +58,13 @@ def _add(path: str, done: dict[str, str], waiting: tuple[str, ...]) -> None:
     )
 
 
-def _alone(entry: str) -> str:
-    """A module and all that it imports as one classic script; no two may share a name."""
+def alone(entry: str) -> str:
+    """A module and all that it imports as one script without imports; no two may share a name.
+
+    Example:
+        >>> "import {" in alone("single.js")
+        False
+    """
     done: dict[str, str] = {}
     _add(entry, done, ())
     whole = "\n".join(done.values())
@@ -89,36 +91,6 @@ def body(page: str) -> str:
     return re.sub(r"<noscript>.*?</noscript>", "", inner, flags=re.DOTALL).strip()
 
 
-def pooled(data: Any) -> list[Any]:
-    """Data as [strings, text]: as JSON in which every long string stands once.
-
-    In the text an object {"long": n} stands for strings[n].
-
-    Example:
-        >>> strings, text = pooled(["x" * 400, "x" * 400, "y"])
-        >>> [len(one) for one in strings], text
-        ([400], '[{"long":0},{"long":0},"y"]')
-    """
-    strings: dict[str, int] = {}
-
-    def short(part: Any) -> Any:
-        if isinstance(part, Mapping):
-            return {name: short(value) for name, value in part.items()}
-        if isinstance(part, list | tuple):
-            return [short(value) for value in part]
-        if isinstance(part, str) and len(part) >= _LONG:
-            return {"long": strings.setdefault(part, len(strings))}
-        return part
-
-    written = text(short(data))
-    return [list(strings), written]
-
-
-def text(data: Any) -> str:
-    """Data as short JSON."""
-    return json.dumps(data, separators=(",", ":"), allow_nan=False)
-
-
 def data(content: Any) -> str:
     """Data as the content of a script element.
 
@@ -126,18 +98,7 @@ def data(content: Any) -> str:
         >>> data({"a": "</script>"})
         '{"a":"\\\\u003c/script>"}'
     """
-    return text(content).replace("<", "\\u003c")
-
-
-def packed(data: Any) -> str:
-    """Data as JSON, packed with gzip, as base64; the same data give the same text.
-
-    Example:
-        >>> import base64, gzip
-        >>> gzip.decompress(base64.b64decode(packed({"a": 1})))
-        b'{"a":1}'
-    """
-    return base64.b64encode(gzip.compress(text(data).encode(), 9, mtime=0)).decode()
+    return packing.text(content).replace("<", "\\u003c")
 
 
 def script(source: str) -> str:

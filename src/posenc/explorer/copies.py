@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from posenc import __version__
-from posenc.explorer import bundle, held, page, shelves, single
+from posenc.explorer import bundle, held, packing, page, shelves, single
 from posenc.explorer.methods import METHODS
 from posenc.explorer.rooms import ROOMS
 
@@ -83,7 +83,7 @@ def _write_folder(folder: Path, beside: Mapping[str, bytes], progress: Progress)
     (folder / "data").mkdir()
     for kind in METHODS:
         progress(f"numbers of {kind}")
-        text = bundle.text(bundle.pooled(shelves.shelf(kind, ROOMS)))
+        text = packing.text(packing.pooled(shelves.shelf(kind, ROOMS)))
         (folder / "data" / f"{kind}.json").write_text(text)
     for name in ("", *ROOMS):
         progress(f"page {name or 'index'}")

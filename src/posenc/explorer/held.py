@@ -16,7 +16,7 @@ from typing import Any
 from posenc import mistakes
 from posenc.explorer import asked, fields, page, recipes
 from posenc.explorer.methods import METHODS
-from posenc.explorer.rooms import ROOMS
+from posenc.explorer.rooms import ROOMS, bias
 
 Control = dict[str, Any]
 Values = dict[str, Sequence[Any]]
@@ -25,11 +25,15 @@ PAIRS = 24
 """Rows and columns of an array with a number for each query and key."""
 FEW = 12
 """Rows of tables got wrong, and of rotary ones with an array a head."""
+SOME = 32
+"""Rows of most other arrays."""
+_WHOLE = 64
+"""Rows that can be compared with the library's of tables that a formula or few numbers give."""
 _LONGEST = 100_000
 """Characters of an answer; a room leaves out an encoding for which it has a longer one."""
 
 _MOST = {"table": 96, "array": 4, "answer": 2}  # settings of one encoding
-_ROOM = {"stretch": 8}  # and in a room that is all about them
+_ROOM = {"stretch": 9}  # and in a room that is all about them
 
 WRONG = ("bugs",)
 """Rooms of whose answers those are held, too, that depend on a mistake."""
@@ -63,7 +67,7 @@ _ORDER: dict[str, tuple[str, ...]] = {
 """Which controls vary, where it is not the first ones. In large arrays no number does."""
 
 _FARTHER = "rotation"
-"""A room that looks beyond its table, which an array that was written down does not reach."""
+"""A room that looks as far again beyond its table: of an array it shows the first half as such."""
 
 _PLACES = ("count", "from", "cells")
 _NEVER = {"encoding": []}  # a condition that no setting meets
@@ -85,6 +89,12 @@ def content(name: str) -> dict[str, Any]:
     kinds = [kind for kind in here["methods"] if shown(name, kind)]
     here["room"]["encodings"] = kinds
     here["methods"] = {kind: here["methods"][kind] for kind in kinds}
+    first = values(name, here["room"]["first"])
+    here["room"]["begins"] = {
+        each: value
+        for each, value in here["room"]["begins"].items()
+        if value in first.get(each, ())
+    }
     free = [kind for kind in kinds if _kind(kind) != "array"]
     here["room"]["controls"] = [
         _of_room(control, name, free) for control in here["room"]["controls"]
@@ -97,6 +107,9 @@ def content(name: str) -> dict[str, Any]:
         controls = [one for one in method["controls"] if one["name"] not in hidden]
         wrong = any(control["name"] == "mistake" for control in controls)
         method["controls"] = [_of_encoding(kind, one, chosen, wrong=wrong) for one in controls]
+        if name == _FARTHER:
+            first = recipes.recipe(METHODS[kind].encoding)
+            method["held"] = {"right": rows(first, "") if kind not in free else 0, "wrong": FEW}
         if kind not in free:
             method["tags"] = [tag for tag in method["tags"] if tag != "line"]
     return here | {"offline": True}
@@ -106,8 +119,6 @@ def content(name: str) -> dict[str, Any]:
 def shown(name: str, kind: str) -> bool:
     """Whether a copy of a room shows an encoding."""
     if not ROOMS[name].shows(METHODS[kind].encoding):
-        return False
-    if name == _FARTHER and _kind(kind) == "array":
         return False
     if ROOMS[name].answer is None:
         return True
@@ -141,6 +152,15 @@ def values(name: str, kind: str) -> Values:
     return chosen
 
 
+def rows(recipe: Mapping[str, Any], mistake: str) -> int:
+    """How many rows of a table a copy holds, or can compare where the table has no end."""
+    if recipe["kind"] != "array":
+        return _WHOLE
+    if mistake or (recipe["family"] == "rotary" and recipe["heads"]):
+        return FEW
+    return PAIRS if recipe["family"] in ("bias", "term") else SOME
+
+
 def asks(name: str) -> dict[str, Sequence[Any]]:
     """The values of each setting that a copy of a room asks its answers for.
 
@@ -157,6 +177,8 @@ def asks(name: str) -> dict[str, Sequence[Any]]:
 
 def answer(name: str, data: Mapping[str, Any], settings: Mapping[str, str]) -> Any:
     """What a room answers; settings that are not given are as they are at first."""
+    if name == "bias" and _kind(data["kind"]) == "array":
+        return bias.example_scores(recipes.built(data), most=PAIRS)
     usual = {
         control["name"]: str(control["default"])
         for control in ROOMS[name].controls

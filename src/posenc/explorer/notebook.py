@@ -15,7 +15,8 @@ from posenc.explorer import asked, bundle, fields, page as pages, recipes, shelv
 from posenc.explorer.rooms import ROOMS
 
 _ANSWERS = "/data/answer/"
-_BARE = ".top, .skip, footer { display: none; }"
+_FILES = {"/data/read": asked.read, "/data/name": asked.named}
+_BARE = ".top, .skip, footer { display: none; } main { padding-top: 0.9rem; }"
 """Style of a page that needs no way to other rooms."""
 
 
@@ -33,7 +34,12 @@ class RoomWidget(anywidget.AnyWidget):
 
     def __init__(self, **traits: Any) -> None:
         super().__init__(**traits)
-        self.on_msg(_hear)
+        self._begun: dict[str, dict[int, bytes]] = {}  # files that come in parts, by question
+        self.on_msg(RoomWidget._hear)
+
+    def __repr__(self) -> str:
+        # What a notebook shows where it cannot show the widget.
+        return "A room of the posenc explorer: run this cell to open it."
 
     @classmethod
     def of(cls, encoding: Any, room: str) -> RoomWidget:
@@ -53,16 +59,38 @@ class RoomWidget(anywidget.AnyWidget):
         settings = "#" + urlencode({"v": 1, "encoding": data["kind"]} | chosen)
         copy = {"kind": "notebook", "room": room, "settings": settings}
         first = {data["kind"]: shelves.first(room, fields.data(data["kind"], chosen))}
-        content |= {"offline": True}
+        content |= {"offline": False}  # the kernel has the library
         return cls(page=single.page(copy, {room: content}, first, extra=_BARE), settings=settings)
 
+    def _hear(self, content: Any, buffers: Any) -> None:
+        """Answers a message of the page; what is no question is left alone."""
+        if not isinstance(content, dict) or "question" not in content:
+            return
+        body = self._gathered(content, buffers)
+        if body is None:
+            return
+        status, answer = reply(str(content.get("path")), content.get("query", {}), body)
+        self.send({"answers": content["question"], "status": status}, [answer])
 
-def reply(path: str, query: Mapping[str, str]) -> tuple[int, bytes]:
+    def _gathered(self, content: Mapping[str, Any], buffers: Any) -> bytes | None:
+        """The file that comes with a question; None while parts of it are missing."""
+        question = str(content["question"])
+        parts = self._begun.setdefault(question, {})
+        parts[content.get("part", 0)] = bytes(buffers[0]) if buffers else b""
+        if len(parts) < content.get("parts", 1):
+            return None
+        del self._begun[question]
+        return b"".join(parts[at] for at in sorted(parts))
+
+
+def reply(path: str, query: Mapping[str, str], body: bytes = b"") -> tuple[int, bytes]:
     """The answer to a question of the page, as `posenc explore` would give it.
 
     Args:
-        path: "/data/recipe", "/data/table", or "/data/answer/" and a room.
+        path: "/data/recipe", "/data/table", "/data/answer/" and a room, "/data/read" or
+            "/data/name".
         query: see `asked`.
+        body: the file that is to be read or named.
     Returns:
         A status as of HTTP, and what was asked for; or 400, and why not.
     Example:
@@ -76,18 +104,13 @@ def reply(path: str, query: Mapping[str, str]) -> tuple[int, bytes]:
             return 200, _json(asked.recipe(query))
         if path == "/data/table":
             return 200, asked.table(query).astype("<f4").tobytes()
+        if path in _FILES:
+            return 200, _json(_FILES[path](query, body))
         if path.startswith(_ANSWERS):
             return 200, _json(asked.answer(path.removeprefix(_ANSWERS), query))
         raise KeyError(f"there is nothing at {path}.")
     except asked.REFUSED as error:
         return 400, str(error.args[0] if error.args else error).encode()
-
-
-def _hear(widget: RoomWidget, content: Any, buffers: Any) -> None:
-    """Answers a message of the page; what is no question is left alone."""
-    if isinstance(content, dict) and "question" in content:
-        status, body = reply(str(content.get("path")), content.get("query", {}))
-        widget.send({"answers": content["question"], "status": status}, [body])
 
 
 def _json(data: Any) -> bytes:

@@ -131,15 +131,12 @@ def _answer(request: Request) -> Response:
 
 async def _read(request: Request) -> Response:
     body = await _body(request, reading.HEADER)
-    given = request.query_params
-    name, size = given.get("name", ""), asked.integer("size", given.get("size", "0"))
-    return JSONResponse(await run_in_threadpool(reading.read, body, name=name, size=size))
+    return JSONResponse(await run_in_threadpool(asked.read, request.query_params, body))
 
 
 async def _name(request: Request) -> Response:
     body = await _body(request, naming.MOST)
-    name = request.query_params.get("name", "")
-    return JSONResponse(await run_in_threadpool(naming.read, body, name=name))
+    return JSONResponse(await run_in_threadpool(asked.named, request.query_params, body))
 
 
 async def _body(request: Request, most: int) -> bytes:

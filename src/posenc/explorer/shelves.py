@@ -10,15 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from posenc import mistakes, spec
+from posenc import mistakes
 from posenc.explorer import asked, fields, held, recipes
 from posenc.explorer.methods import METHODS
 from posenc.explorer.rooms import ROOMS
 
-_WHOLE = 64
-"""Rows that can be compared with the library's of tables that a formula or few numbers give."""
-_SOME = 32
-"""Rows of most arrays."""
+_USUAL = 64
+"""Rows of a room's first table, where its settings do not say."""
 
 
 def shelf(kind: str, rooms: Iterable[str]) -> dict[str, Any]:
@@ -35,7 +33,7 @@ def shelf(kind: str, rooms: Iterable[str]) -> dict[str, Any]:
     here = [name for name in rooms if held.shown(name, kind)]
     every = {text: one for name in here for text, one in _specs(name, kind)}
     encoding, first = METHODS[kind].encoding, fields.data(kind, {})
-    right = (one for each in every.values() for one in _recipes(spec.from_data(each), "", each))
+    right = (one for each in every.values() for one in _recipes(recipes.built(each), "", each))
     wrong = (one for each in _mistakes(kind) for one in _recipes(encoding, each, first))
     return {
         "recipes": [*right, *wrong],
@@ -56,10 +54,10 @@ def first(name: str, data: Mapping[str, Any]) -> dict[str, Any]:
     """
     room = ROOMS[name]
     settings = {control["name"]: control["default"] for control in room.controls}
-    span = {"start": 0, "count": settings.get("count", _WHOLE), "head": settings.get("head", 0)}
+    span = {"start": 0, "count": settings.get("count", _USUAL), "head": settings.get("head", 0)}
     asks = {each: str(settings[each]) for each in room.asks if each in settings}
     try:
-        recipe = recipes.recipe(spec.from_data(data), **span)
+        recipe = recipes.recipe(recipes.built(data), **span)
         answer = None if room.answer is None else held.answer(name, data, asks)
     except asked.REFUSED:
         return {"recipes": [], "answers": {}}
@@ -75,7 +73,7 @@ def _specs(name: str, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
     for combination in itertools.product(*chosen.values()):
         data = fields.data(kind, dict(zip(chosen, combination, strict=True)))
         try:
-            spec.from_data(data)
+            recipes.built(data)
         except ValueError:
             continue  # two choices that exclude each other
         yield json.dumps(data), data
@@ -90,7 +88,7 @@ def _recipes(encoding: Any, mistake: str, data: Mapping[str, Any]) -> Iterator[d
     """The recipe of an encoding; one for each head where each has an array of its own."""
     wrong = mistake or None
     found = recipes.recipe(encoding, mistake=wrong)
-    rows, depends = _rows(found, mistake), found["depends"]
+    rows, depends = held.rows(found, mistake), found["depends"]
     heads = range(found["heads"] or 1)
     for head in heads if "head" in depends else [0]:
         recipe = recipes.recipe(encoding, count=rows, head=head, mistake=wrong)
@@ -110,14 +108,6 @@ def _recipes(encoding: Any, mistake: str, data: Mapping[str, Any]) -> Iterator[d
 def _bound(name: str, depends: Sequence[str]) -> bool:
     """Whether an array serves one value alone of a part of the request."""
     return name != "head" or name in depends
-
-
-def _rows(recipe: Mapping[str, Any], mistake: str) -> int:
-    if recipe["kind"] != "array":
-        return _WHOLE
-    if mistake or (recipe["family"] == "rotary" and recipe["heads"]):
-        return held.FEW
-    return held.PAIRS if recipe["family"] in ("bias", "term") else _SOME
 
 
 def _sum(encoding: Any, rows: int, head: int, mistake: str | None) -> str:

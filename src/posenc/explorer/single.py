@@ -9,9 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from posenc import __version__
-from posenc.explorer import bundle, page as pages
-
-_OWN = ("controls", "tags")  # of an encoding, in one room
+from posenc.explorer import bundle, packing, page as pages
 
 
 def page(
@@ -32,10 +30,7 @@ def page(
     Returns:
         HTML. Its Content-Security-Policy lets it ask nobody for anything.
     """
-    scripts = {
-        name: bundle.script((bundle.STATIC / name).read_text())
-        for name in ("theme.js", "single.js")
-    }
+    scripts = {name: bundle.script(bundle.alone(name)) for name in ("theme.js", "single.js")}
     icon = _base64((bundle.STATIC / "icon.svg").read_bytes())
     style = _style("style.css") + _font() + extra
     return f"""<!doctype html>
@@ -51,8 +46,8 @@ def page(
 <style>{style}</style>
 <script>{scripts["theme.js"]}</script>
 <script type="application/json" id="baked">{bundle.data(copy)}</script>
-<script type="text/plain" id="program">{bundle.packed(_program(copy, rooms))}</script>
-<script type="text/plain" id="numbers">{bundle.packed(bundle.pooled(shelves))}</script>
+<script type="text/plain" id="program">{packing.packed(_program(copy, rooms))}</script>
+<script type="text/plain" id="numbers">{packing.packed(shelves)}</script>
 </head>
 <body>
 <noscript><p>This page is drawn by a script that this browser does not run.</p></noscript>
@@ -63,22 +58,12 @@ def page(
 
 
 def _program(copy: Mapping[str, Any], rooms: Mapping[str, Any]) -> dict[str, Any]:
-    kinds = {
-        kind: method for content in rooms.values() for kind, method in content["methods"].items()
-    }
-    common = next(iter(rooms.values()))
     shown = {name: _room(name, content) for name, content in rooms.items()}
+    entries = [f"rooms/{name}.js" for name in rooms]
     if copy["kind"] == "file":
         shown[""] = _room("", {})
-    return {
-        "rooms": shown,
-        "methods": {
-            kind: {key: value for key, value in method.items() if key not in _OWN}
-            for kind, method in kinds.items()
-        },
-        "common": {key: common[key] for key in ("groups", "elsewhere", "colours", "offline")},
-        "modules": bundle.modules("main.js", "front.js"),
-    }
+        entries.append("front.js")
+    return {"rooms": shown, "modules": bundle.modules(*entries)}
 
 
 def _room(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,11 +72,7 @@ def _room(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
     made: dict[str, Any] = {"title": title[1] if title else "", "body": bundle.body(whole)}
     if not name:
         return made
-    own = {kind: {key: method[key] for key in _OWN} for kind, method in content["methods"].items()}
-    return made | {
-        "content": {"room": content["room"], "methods": own},
-        "style": _style(f"{name}.css"),
-    }
+    return made | {"content": content, "style": _style(f"{name}.css")}
 
 
 def _address(path: str) -> str:

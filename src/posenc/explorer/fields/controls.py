@@ -19,6 +19,7 @@ from posenc.explorer.fields import options, words
 from posenc.explorer.fields.place import Place
 from posenc.explorer.fields.ranges import RANGES
 from posenc.explorer.methods import METHODS
+from posenc.explorer.recipes import ends
 
 Control = dict[str, Any]
 When = dict[str, list[str]]
@@ -89,6 +90,8 @@ def _made(place: Place, annotation: Any, when: When) -> Iterator[Control]:
         yield from _of(place.top, place.path, place.field, when)
     elif place.field == "sections":
         yield from _sections(control)
+    elif place.field in ends.LISTS:
+        yield from _ends(place, control)
     elif choices := options.of(place, _choices(annotation)):
         yield control | {"options": choices}
     elif (numbers := place.find(RANGES)) is not None:
@@ -115,6 +118,14 @@ def _sections(control: Control) -> Iterator[Control]:
     """Sections add up to the pairs of the head, so every width has options of its own."""
     for dim, (name, choices) in options.SECTIONS.items():
         yield control | {"name": name, "when": {"dim": [dim]}, "options": choices}
+
+
+def _ends(place: Place, control: Control) -> Iterator[Control]:
+    """A list with a number a pair is described by the first and the last; see `recipes.ends`."""
+    for end in ("first", "last"):
+        one = Place(place.top, (*place.path, end), place.field)
+        named = {"name": words.name(one), "label": words.label(one), "path": list(one.path)}
+        yield control | named | RANGES[place.field]
 
 
 def _choices(annotation: Any) -> tuple[Any, ...]:

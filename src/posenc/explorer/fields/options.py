@@ -6,6 +6,7 @@ from typing import Any
 
 from posenc.explorer.fields import words
 from posenc.explorer.fields.place import Place
+from posenc.explorer.recipes import ends
 
 Option = dict[str, Any]
 
@@ -127,7 +128,13 @@ HINTS: dict[str, dict[Any, str]] = {
         "ntk_by_parts": "pairs that turn often stay, rare ones slow",
         "yarn": "by parts, cut from index to index, and sharper scores",
         "llama3": "by parts with other limits",
+        "longrope": "a divisor for each pair, found by search: a real model brings its two lists "
+        "in its config. Here each list runs evenly from one end to the other",
         "proportional": "the slowest pairs do not turn at all",
+    },
+    "dynamic": {
+        True: "from 1 at the trained length to the whole list at factor times it",
+        False: "beyond the trained length the long list counts in full",
     },
     "truncate": {True: "limits are widened to whole pairs", False: "as in gpt-oss"},
     "combine": {
@@ -202,12 +209,18 @@ def of_kinds(place: Place, kinds: tuple[str, ...]) -> list[Option]:
     return [
         option(
             kind,
-            None if kind == words.NONE else {"kind": kind},
+            None if kind == words.NONE else _begun(kind),
             hints[kind],
             label=words.KIND_NAMES.get(kind, kind),
         )
         for kind in kinds
     ]
+
+
+def _begun(kind: str) -> dict[str, Any]:
+    """The data of an encoding or rule to which its own controls add the fields."""
+    lists = ends.LISTS if kind == "longrope" else ()
+    return {"kind": kind} | {name: {} for name in lists}
 
 
 def means(chosen: Option, data: Any) -> bool:

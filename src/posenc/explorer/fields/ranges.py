@@ -85,6 +85,8 @@ RANGES: dict[str, dict[str, Any]] = {
     "high_frequency_factor": _real(1.0, 128.0, unit="turns"),
     "mscale": _real(0.0, 2.0, stops=tuple(step / 20 for step in range(41))),
     "mscale_all_dim": _real(0.0, 2.0, stops=tuple(step / 20 for step in range(41))),
+    "short_factors": _real(1.0, 128.0),
+    "long_factors": _real(1.0, 128.0),
     "fraction": _real(0.0, 1.0, stops=tuple(step / 32 for step in range(33))),
 }
 """By the keys of `Place`: what a picture can show, and a visitor may ask for."""

@@ -10,6 +10,7 @@ from posenc import spec
 from posenc.explorer.fields import options
 from posenc.explorer.fields.controls import Control, made as known
 from posenc.explorer.methods import METHODS
+from posenc.explorer.recipes import built, ends
 
 
 def data(kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -23,7 +24,7 @@ def data(kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
         kind: one of `posenc.spec.ENCODINGS`.
         values: settings by the name of their control; those left out have their default.
     Returns:
-        As `posenc.spec.from_data` takes it.
+        As `recipes.built` takes it: `posenc.spec` data with the lists of LongRoPE by their ends.
     Raises:
         KeyError: there is no such encoding, or a choice has no such option.
     Example:
@@ -58,7 +59,7 @@ def values(described: Mapping[str, Any]) -> dict[str, Any]:
         {'scaling': 'yarn', 'factor': 8.0, 'original_length': 8192}
     """
     encoding = spec.from_data(described)
-    full = spec.to_data(encoding)
+    full = ends.ends(spec.to_data(encoding))
     if full["kind"] not in METHODS:
         raise ValueError(f"{type(encoding).__name__} is no encoding, so there are no controls.")
     every = known(full["kind"])
@@ -67,7 +68,7 @@ def values(described: Mapping[str, Any]) -> dict[str, Any]:
         if active(control, settings):
             *path, last = control["path"]
             settings[control["name"]] = _shown(control, _at(full, path)[last])
-    if spec.from_data(data(full["kind"], settings)) != encoding:
+    if built(data(full["kind"], settings)) != encoding:
         raise ValueError(f"the controls of the page do not reach every field of {encoding!r}.")
     return {
         control["name"]: settings[control["name"]]

@@ -9,7 +9,13 @@ from posenc.explorer.fields.place import Place
 NONE = "none"
 """The option under which a field holds None."""
 
-NAMES = {"bipe.inter.dim": "head_dim"}
+NAMES = {
+    "bipe.inter.dim": "head_dim",
+    "short_factors.first": "short_first",
+    "short_factors.last": "short_last",
+    "long_factors.first": "long_first",
+    "long_factors.last": "long_last",
+}
 """Keys in the address, where the name of the field would stand for two things."""
 
 HIDDEN = {
@@ -32,12 +38,13 @@ KINDS = {
         "ntk_by_parts",
         "yarn",
         "llama3",
+        "longrope",
         "proportional",
     ),
     "intra": ("sinusoidal", "learned"),
     "inter": ("rotary", "alibi"),
 }
-"""The encodings or rules that a field may hold. LongRoPE needs a list with a number a pair."""
+"""The encodings or rules that a field may hold."""
 
 KIND_NAMES = {
     "ntk": "NTK",
@@ -45,6 +52,7 @@ KIND_NAMES = {
     "ntk_by_parts": "NTK by parts",
     "yarn": "YaRN",
     "llama3": "Llama 3",
+    "longrope": "LongRoPE",
     "alibi": "ALiBi",
 }
 """What the page calls them, where that is not their name in data."""
@@ -69,6 +77,11 @@ FIRST: dict[str, Any] = {
     "low_frequency_factor": 1.0,
     "high_frequency_factor": 4.0,
     "fraction": 0.25,
+    "short_first": 1.0,
+    "short_last": 1.0,
+    "long_first": 1.0,
+    "long_last": 4.0,
+    "dynamic": "false",
     "length": 64,
     "heads": 8,
 }
@@ -117,6 +130,11 @@ LABELS = {
     "mscale": "Weight of the factor",
     "mscale_all_dim": "Weight in the softmax",
     "fraction": "Pairs that turn",
+    "short_factors.first": "Short texts, fastest pair",
+    "short_factors.last": "Short texts, slowest pair",
+    "long_factors.first": "Long texts, fastest pair",
+    "long_factors.last": "Long texts, slowest pair",
+    "dynamic": "Long list grows in",
 }
 """What the page calls a field; else its own name with a capital and spaces."""
 

@@ -29,8 +29,8 @@ ALIBI = Method(
             "Head counts that are no power of two",
             "The authors' code takes the slopes of the next lower power of two and fills up with "
             "every other slope of the next higher one, so they do not fall in order. Set 12 heads "
-            "to see it, and the plain rule to see 12 other numbers. A model must be run with the "
-            "rule it was trained with.",
+            "to see it, and the plain rule to see each head get another slope. A model must be run "
+            "with the rule it was trained with.",
         ),
         (
             "Made for longer texts",
@@ -144,7 +144,7 @@ FIRE = Method(
             "The query's place counts",
             "Up to the threshold all queries measure alike. Beyond it the same distance is a "
             "smaller share of a longer way, so the bias of two tokens 10 apart changes as you go "
-            "on: no row of the table of all pairs is a shifted copy of another.",
+            "on: there no row of the table of all pairs is a shifted copy of another.",
         ),
         (
             "Why nothing new comes up",

@@ -35,12 +35,13 @@ ROTARY = Method(
         (
             "Which two features are a pair?",
             "Two habits are common: features k and k + d/2, or neighbours 2k and 2k + 1. Both "
-            "work, but a model must be run with the one it was trained with. Mixed up, its first "
-            "token is still right, as position 0 turns nothing; after that it drifts.",
+            "work, but a model must be run with the one it was trained with. With the other one a "
+            "token's score with itself stays right, since both are turned alike. So the first "
+            "token, which sees only itself, comes out right, and after that scores drift.",
         ),
         (
             "Longer texts need help",
-            "Within the trained length many slow pairs never finish a turn. Beyond it they reach "
+            "Within the trained length the slowest pairs finish no turn. Beyond it they reach "
             "angles that the model has not seen, and the scores go astray. Position interpolation, "
             "YaRN and their kin slow the turning to stay among known angles.",
         ),

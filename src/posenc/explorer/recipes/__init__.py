@@ -4,7 +4,7 @@ A recipe holds every number that a method is made of, exact through JSON. The pa
 adds, takes sines and looks up; it knows no method.
 """
 
-from posenc.explorer.recipes.limits import FARTHEST, LARGEST, ROWS, read
+from posenc.explorer.recipes.limits import FARTHEST, LARGEST, ROWS, built, read
 from posenc.explorer.recipes.made import recipe, table
 
-__all__ = ["FARTHEST", "LARGEST", "ROWS", "read", "recipe", "table"]
+__all__ = ["FARTHEST", "LARGEST", "ROWS", "built", "read", "recipe", "table"]

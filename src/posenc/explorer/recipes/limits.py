@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from posenc import _checks, evaluation, spec
+from posenc.explorer.recipes.ends import spread
 
 ROWS = 512
 """The most positions of one picture."""
@@ -64,9 +65,19 @@ def read(text: str) -> Any:
         if abs(asked) > LARGEST.get(name, math.inf):
             most = LARGEST[name]
             raise ValueError(f"`{name}` must be at most {most} to be drawn; got {name}={asked}.")
-    encoding = spec.from_data(data)
+    encoding = built(data)
     check_size(encoding)
     return encoding
+
+
+def built(data: Any) -> Any:
+    """The encoding that data describes, in which lists may be given by their ends; see `ends`.
+
+    Raises:
+        TypeError: a field has the wrong type.
+        ValueError: `data` describes no valid encoding.
+    """
+    return spec.from_data(spread(data))
 
 
 def check_size(encoding: Any) -> None:

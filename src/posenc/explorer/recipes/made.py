@@ -133,12 +133,11 @@ def _right(encoding: Any, part: Span) -> dict[str, Any]:
 
 
 def _wrong(encoding: Any, part: Span, mistake: Mistake) -> dict[str, Any]:
-    values = mistaken.numbers(encoding, part, mistake)
     depends = ["start", "count", *["head"] * bool(heads(encoding))]
     return {
         "depends": depends,
         "note": weights.note(encoding),
-        **arrays.of(values),
+        **mistaken.array(encoding, part, mistake),
         **arrays.described(encoding),
     }
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from posenc import mistakes
-from posenc.explorer.recipes import pairs, weights
+from posenc.explorer.recipes import arrays, pairs, weights
 from posenc.explorer.recipes.spans import Span
 from posenc.mistakes import Mistake
 from posenc.rotary import Rotary
@@ -40,13 +40,45 @@ def numbers(code: Any, span: Span, mistake: Mistake) -> np.ndarray:
     Raises:
         ValueError: the matrices of a rotary encoding would be too large.
     """
+    return _picture(code, span, _made(code, span, mistake))
+
+
+def array(code: Any, span: Span, mistake: Mistake) -> dict[str, Any]:
+    """The same as a recipe.
+
+    Where features do not turn as the pairs of a rotary encoding, its picture does not say all. Then
+    `crossed` does: `partners`, for each feature the one that it is mixed with; and in each row of
+    its array [cos | sin] of each feature, which becomes cos times itself + sin times its partner.
+
+    Raises:
+        ValueError: see `numbers`.
+    """
+    wrong = _made(code, span, mistake)
+    found = arrays.of(_picture(code, span, wrong))
+    if isinstance(code, Rotary) and not _turns_pairs(code, wrong):
+        found["crossed"] = _crossed(wrong)
+    return found
+
+
+def _made(code: Any, span: Span, mistake: Mistake) -> np.ndarray:
+    """What `posenc.mistakes` makes of the positions."""
     positions = np.arange(span.start, span.start + span.count)
     if isinstance(code, Rotary) and code.dim**2 * span.count > MOST:
         raise ValueError(
             f"`count` must be at most {MOST // code.dim**2} to draw a mistake in a rotary "
             f"encoding of {code.dim} features; got count={span.count}."
         )
-    wrong = mistakes.numbers(code, positions, mistake)
+    with np.errstate(invalid="ignore"):  # the sine of an overflow is no number, as said below
+        wrong = mistakes.numbers(code, positions, mistake)
+    if np.isnan(wrong).any():
+        raise ValueError(
+            f"with the mistake {mistake.name!r} nothing is left at position {positions[-1]}: "
+            "float16 ends at 65504, and the sine of infinity is no number. Look nearer."
+        )
+    return wrong
+
+
+def _picture(code: Any, span: Span, wrong: np.ndarray) -> np.ndarray:
     if isinstance(code, Rotary):
         wrong = _cosines_and_sines(code, wrong)
     elif isinstance(code, T5):
@@ -64,3 +96,24 @@ def _cosines_and_sines(code: Rotary, matrices: np.ndarray) -> np.ndarray:
     first, second = np.transpose(pairs.turning(code)["partners"])
     turned = np.sum(matrices[:, :, first], axis=-1)
     return np.concatenate([turned[:, first], turned[:, second]], axis=-1)
+
+
+def _turns_pairs(code: Rotary, matrices: np.ndarray) -> bool:
+    """Whether every pair turns by one angle, and nothing else is mixed with it."""
+    first, second = np.transpose(pairs.turning(code)["partners"])
+    cos, sin = matrices[:, first, first], matrices[:, second, first]
+    turning = np.tile(np.eye(code.dim), (len(matrices), 1, 1))
+    turning[:, first, first], turning[:, first, second] = cos, -sin
+    turning[:, second, first], turning[:, second, second] = sin, cos
+    return np.array_equal(turning, matrices)
+
+
+def _crossed(matrices: np.ndarray) -> dict[str, Any]:
+    """Matrices in which each feature is mixed with one other at most."""
+    features = np.arange(matrices.shape[-1])
+    mixed = np.abs(matrices).sum(axis=0)
+    mixed[features, features] = 0.0
+    partners = np.where(mixed.any(axis=-1), mixed.argmax(axis=-1), features)
+    sin = np.where(partners == features, 0.0, matrices[:, features, partners])
+    both = np.concatenate([matrices[:, features, features], sin], axis=-1)
+    return {"partners": partners.tolist(), **arrays.of(both)}

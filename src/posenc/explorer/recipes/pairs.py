@@ -11,7 +11,7 @@ import numpy as np
 from posenc import evaluation
 from posenc.axes import SinusoidalAxes
 from posenc.axial import AxialRotary
-from posenc.fourier import FourierFeatures
+from posenc.fourier import FourierFeatures, Nerf
 from posenc.mixed import MixedRotary
 from posenc.mrope import MRotary
 
@@ -43,6 +43,8 @@ def turning(code: Any) -> dict[str, Any]:
 def columns(code: Any) -> list[list[Any]]:
     """The wave and the pair of each feature of a vector; [] where features are none.
 
+    A feature that is no wave is "zero", or "itself" where it is the coordinate, and has no pair.
+
     Example:
         >>> columns(FourierFeatures(dim=4, axes=1))
         [['cos', 0], ['cos', 1], ['sin', 0], ['sin', 1]]
@@ -50,6 +52,8 @@ def columns(code: Any) -> list[list[Any]]:
     if isinstance(code, FourierFeatures):
         waves = (code.first, "sin" if code.first == "cos" else "cos")
         return [[wave, pair] for wave in waves for pair in range(code.dim // 2)]
+    if isinstance(code, Nerf):
+        return _of_octaves(code)
     return _of_axes(code) if isinstance(code, SinusoidalAxes) else []
 
 
@@ -127,6 +131,19 @@ def _of_axes(code: SinusoidalAxes) -> list[list[Any]]:
     else:
         found = [own for share in shares for own in _alternating(*share)]
     return (found + [["zero", 0]] * code.dim)[: code.dim]
+
+
+def _of_octaves(code: Nerf) -> list[list[Any]]:
+    # A block is what the sines stand before the cosines of: a frequency, or an axis and frequency.
+    together = code.axes if code.grouping == "frequency" else 1
+    blocks = range(0, code.axes * code.octaves, together)
+    waves = [
+        [wave, block + pair]
+        for block in blocks
+        for wave in ("sin", "cos")
+        for pair in range(together)
+    ]
+    return [["itself", -1]] * (code.axes if code.include_input else 0) + waves
 
 
 def _alternating(ones: list[Any], others: list[Any]) -> list[Any]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 from posenc import _checks
 from posenc.bipe import Bipe
 from posenc.explorer.recipes.limits import FARTHEST, ROWS
+from posenc.xpos import XPos
+
+_LONGEST = math.log(1e37)  # and their products with a feature stay within float32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +36,8 @@ def span(encoding: Any, start: int, count: int, head: int, grid: int | None) -> 
 
     Raises:
         TypeError: a number is no integer.
-        ValueError: `start`, `count`, `head` or `grid` is out of range.
+        ValueError: `start`, `count`, `head` or `grid` is out of range, or so far from the center
+            of xPos that float32 does not hold its numbers.
     """
     _within("start", start, 0, FARTHEST)
     _within("count", count, 1, ROWS)
@@ -40,6 +45,8 @@ def span(encoding: Any, start: int, count: int, head: int, grid: int | None) -> 
         _within("head", head, 0, heads(encoding) - 1)
     if grid is not None:
         _within("grid", grid, 1, ROWS)
+    if isinstance(encoding, XPos):
+        _drawable(encoding, start, start + 2 * count - 1)
     return Span(start=start, count=count, head=head, grid=grid)
 
 
@@ -59,3 +66,15 @@ def _within(name: str, value: int, lowest: int, highest: int) -> None:
     _checks.integer(name, value)
     if not lowest <= value <= highest:
         raise ValueError(f"`{name}` must lie between {lowest} and {highest}; got {name}={value}.")
+
+
+def _drawable(code: XPos, first: int, last: int) -> None:
+    """Refuse positions at which queries or keys, whose scales are inverse, leave float32."""
+    away = max(abs(first - code.center), abs(last - code.center))
+    grown = away / code.scale_base * max(abs(math.log(decay)) for decay in code.decays)
+    if grown > _LONGEST:
+        raise ValueError(
+            f"xPos multiplies queries or keys by 1e{grown / math.log(10):.0f} at the positions "
+            f"from {first} to {last}, and float32 ends at 3e38. Bring them and `center` together "
+            f"(center={code.center}), or raise `scale_base` (scale_base={code.scale_base})."
+        )

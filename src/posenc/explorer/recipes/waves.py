@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from itertools import chain, zip_longest
 from typing import Any
 
-from posenc import angles
+from posenc import _checks, angles
 from posenc.explorer.recipes import pairs
 from posenc.explorer.recipes.limits import FARTHEST
 from posenc.explorer.recipes.spans import Span
+from posenc.longrope import LongRope
 from posenc.rotary import Rotary
 from posenc.sinusoidal import Sinusoidal
 from posenc.xpos import XPos
@@ -34,8 +35,18 @@ def rotary(code: Rotary, span: Span) -> dict[str, Any]:
     if code.frequencies_at(FARTHEST) == code.frequencies:  # however long the text is
         return _turning(code, code.frequencies)
     length = span.start + span.count
-    depends = {"depends": ["start", "count"], "note": f"Drawn for a text of {length:,} tokens."}
+    note = f"Drawn for a text of {length:,} tokens.{_list(code.scaling, length)}"
+    depends = {"depends": ["start", "count"], "note": note}
     return _turning(code, code.frequencies_at(length)) | depends
+
+
+def _list(rule: Any, length: int) -> str:
+    """Which list of LongRoPE counts; "" for other rules."""
+    if not isinstance(rule, LongRope):
+        return ""
+    original = _checks.trained_length(rule)
+    which = "long" if length > original else "short"
+    return f" The {which} list of LongRoPE counts; beyond {original:,} tokens it is the long one."
 
 
 def xpos(code: XPos, span: Span) -> dict[str, Any]:

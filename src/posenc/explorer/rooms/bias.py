@@ -11,7 +11,7 @@ import numpy as np
 from posenc.alibi import Alibi
 from posenc.cope import Cope
 from posenc.explorer.recipes import arrays, example, numbers
-from posenc.explorer.rooms.controls import COLUMN, COUNT, GRID, HEAD, POSITION, PYTHON
+from posenc.explorer.rooms.controls import COLUMN, GRID, HEAD, POSITION, PYTHON, count_up_to
 from posenc.explorer.rooms.room import Picture, Room
 
 MOST = 128
@@ -46,13 +46,14 @@ _MASK: dict[str, Any] = {
 }
 
 
-def example_scores(encoding: Any) -> Mapping[str, Any]:
+def example_scores(encoding: Any, *, most: int = MOST) -> Mapping[str, Any]:
     """The example text that the bias is added to, and other rules for the same number of heads.
 
     Args:
         encoding: one that adds to scores.
+        most: how many queries and keys.
     Returns:
-        queries, keys   arrays (MOST, width); their products are the scores before the bias: each
+        queries, keys   arrays (most, width); their products are the scores before the bias: each
                         query is already divided by what the method divides scores by
         slopes          of ALiBi, one for each head; else []
         rules           of ALiBi, the slopes by each rule: name, label and slopes; else []
@@ -68,7 +69,9 @@ def example_scores(encoding: Any) -> Mapping[str, Any]:
             "the room Bias shows what is added to scores, as Alibi and T5 do; got "
             f"{type(encoding).__name__}."
         )
-    queries, keys = scored_text(encoding)
+    queries, keys = (each[:most] for each in scored_text(encoding))
+    if most < queries.shape[-1]:  # the same products, in fewer numbers
+        queries, keys = queries.astype(np.float64) @ keys.T, np.eye(most)
     return {
         "queries": arrays.of(queries),
         "keys": arrays.of(keys),
@@ -113,7 +116,18 @@ def _rules(encoding: Any) -> list[dict[str, Any]]:
     ]
 
 
-# With the mask off the page draws what `instead` says of `direction`.
+_ENCODING = "encoding = {encoding}\n"
+
+
+def _opened(lines: str) -> str:
+    """Python whose encoding hides no keys by itself where the mask is off, as the page draws it."""
+    open_too = """mask, mistake = "{mask}", {mistake}
+if mask == "off" and mistake is None and getattr(encoding, "direction", "") == "causal":
+    encoding = dataclasses.replace(encoding, direction="symmetric")
+"""
+    return "import dataclasses\n" + lines.replace(_ENCODING, _ENCODING + open_too)
+
+
 _SCORES = """
 import numpy as np
 from posenc import evaluation
@@ -121,7 +135,7 @@ from posenc.explorer.rooms.bias import scored_text
 
 queries, keys = scored_text(encoding)
 scores = queries[: len(table)] @ keys[: table.shape[1]].T + table
-if "{mask}" == "on" and not evaluation.axes(encoding):
+if mask == "on" and not evaluation.axes(encoding):
     scores = np.where(np.tri(*scores.shape, dtype=bool), scores, -np.inf)
 weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
 weights /= weights.sum(axis=-1, keepdims=True)
@@ -139,7 +153,7 @@ ROOM = Room(
         COLUMN | {"default": 30},
         HEAD,
         _MASK,
-        COUNT | {"max": MOST, "stops": [stop for stop in COUNT["stops"] if stop <= MOST]},
+        count_up_to(MOST),
         GRID,
     ),
     pictures=(
@@ -184,13 +198,10 @@ ROOM = Room(
         ),
         (
             "The scores are made up",
-            "Queries and keys come from a seed and are the same in every visit. They have the size "
-            "of scores in trained models, where a bias of −2 matters and one of −20 ends it.",
+            "Queries and keys come from a seed and are the same in every visit. Their scores lie "
+            "some units apart, so that a bias of −2 matters and one of −20 ends it.",
         ),
     ),
-    python={
-        "bias": PYTHON["bias"] + _SCORES,
-        "any": PYTHON["any"] + _SCORES,
-    },
+    python={family: _opened(PYTHON[family]) + _SCORES for family in ("bias", "any")},
     answer=example_scores,
 )

@@ -32,9 +32,9 @@ _TRAIL: dict[str, Any] = {
 ROOM = Room(
     title="Clock",
     question="How do slow and fast numbers together tell where a token stands?",
-    lead="Each pair of a sine and a cosine is the hand of a clock that starts at twelve and goes "
-    "on by the same angle from token to token: the first pair fastest, like a second hand, the "
-    "last slower than an hour hand. Play, or move the position.",
+    lead="Each pair of a sine and a cosine is the hand of a clock. It points to twelve where the "
+    "angle is 0 and goes on by the same angle with every step: the fast pairs like a second hand, "
+    "the slow ones slower than an hour hand. Play, or move the position.",
     first="sinusoidal",
     # What has no pairs of columns, as learned tables and biases, has no hands.
     shows=lambda encoding: bool(recipes.recipe(encoding).get("columns")),

@@ -8,7 +8,7 @@ from typing import Any
 
 from posenc import _checks, mistakes, properties
 from posenc.explorer.recipes import FARTHEST
-from posenc.explorer.rooms.controls import COUNT, GRID, HEAD, POSITION, PYTHON
+from posenc.explorer.rooms.controls import GRID, HEAD, POSITION, PYTHON, count_up_to
 from posenc.explorer.rooms.room import Picture, Room
 
 FIRST = ("sinusoidal", "learned", "rotary", "alibi")
@@ -132,7 +132,7 @@ ROOM = Room(
         _KINDS,
         _DRAWN,
         _TRAINED,
-        COUNT | {"max": _MOST, "stops": [stop for stop in COUNT["stops"] if stop <= _MOST]},
+        count_up_to(_MOST),
         GRID,
     ),
     pictures=(
@@ -163,7 +163,7 @@ ROOM = Room(
         ),
         (
             "No column of yes",
-            "Whatever favours near keys always cannot point to one far away, and what knows every "
+            "What always favours near keys makes a far one hard to reach, and what knows every "
             "position by heart ends with its table. A model gets what its encoding keeps.",
         ),
     ),

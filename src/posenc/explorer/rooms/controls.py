@@ -68,6 +68,18 @@ COUNT: dict[str, Any] = {
     "stops": _ROWS,
     "default": 64,
 }
+
+
+def count_up_to(most: int) -> dict[str, Any]:
+    """How many positions are shown, in a room that draws fewer of them than others.
+
+    Example:
+        >>> count_up_to(16)["stops"]
+        [8, 12, 16]
+    """
+    return COUNT | {"max": most, "stops": [stop for stop in _ROWS if stop <= most]}
+
+
 FROM: dict[str, Any] = {
     "name": "from",
     "label": "First position",
@@ -103,7 +115,8 @@ PYTHON = {
     "absolute": _BEGINNING + "table = encoding.encode(np.arange({start}, {start} + {count}))\n",
     "rotary": _BEGINNING
     + """positions = np.arange({start}, {start} + {count})
-table = np.concatenate(encoding.table(positions), axis=-1)  # cosines, then sines
+cos, sin = encoding.table(positions, length={start} + {count})
+table = np.concatenate([cos, sin], axis=-1)
 """,
     "bias": _BEGINNING + "table = encoding.bias(np.arange({count}), np.arange({count}))[{head}]\n",
     "any": _ANY,

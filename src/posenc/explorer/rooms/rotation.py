@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from posenc.explorer.recipes import numbers
-from posenc.explorer.rooms.controls import COLUMN, COUNT, FROM, GAP, GRID, HEAD, POSITION, PYTHON
+from posenc.explorer.rooms.controls import (
+    COLUMN,
+    FROM,
+    GAP,
+    GRID,
+    HEAD,
+    POSITION,
+    PYTHON,
+    count_up_to,
+)
 from posenc.explorer.rooms.room import Picture, Room
 
 _MOST = 256
@@ -25,10 +34,28 @@ import posenc
 
 encoding = {encoding}
 query, key = np.random.default_rng(0).standard_normal((2, 1, encoding.dim)).astype(np.float32)
-turned_key = encoding.rotate(key, np.asarray([{position}]))
-turned_query = encoding.rotate(query, np.asarray([{position} + {gap}]))
+length = {start} + {count}
+turned_key = encoding.rotate(key, np.asarray([{position}]), length=length)
+turned_query = encoding.rotate(query, np.asarray([{position} + {gap}]), length=length)
 score = float(turned_query[0] @ turned_key[0])
 """
+
+# A rotary encoding got wrong is a matrix for each position.
+_ANY = (
+    PYTHON["any"]
+    + """
+mistake = {mistake}
+if mistake is not None:
+    import numpy as np
+    from posenc import mistakes
+
+    positions = np.arange({start}, {start} + 2 * {count})
+    matrices = mistakes.numbers(encoding, positions, mistakes.named(mistake))
+    query, key = np.random.default_rng(0).standard_normal((2, encoding.dim)).astype(np.float32)
+    at = {position} - {start}
+    score = float((matrices[at + {gap}] @ query) @ (matrices[at] @ key))
+"""
+)
 
 ROOM = Room(
     title="Rotation",
@@ -36,14 +63,13 @@ ROOM = Room(
     lead="Each pair of numbers of a query and a key is a hand on a dial. Move the position: both "
     "hands turn alike, and the angle between them stays. Change the distance, and it does not.",
     first="rotary",
-    hides=("paired as in the other layout", "pairing mixed up"),
     shows=lambda encoding: numbers.family(encoding) == "rotary",
     controls=(
         POSITION,
         _GAP,
         COLUMN,
         HEAD,
-        COUNT | {"max": _MOST, "stops": [stop for stop in COUNT["stops"] if stop <= _MOST]},
+        count_up_to(_MOST),
         FROM,
         GRID,
     ),
@@ -93,5 +119,5 @@ ROOM = Room(
             "posenc.convert does it.",
         ),
     ),
-    python={"rotary": _ROTARY, "any": PYTHON["any"]},
+    python={"rotary": _ROTARY, "any": _ANY},
 )

@@ -1,18 +1,35 @@
 // The settings behind # in the address of the page. One file that holds every room also says there
 // which of them is open; a page inside a notebook has no address and tells the notebook instead.
 
+import { listen } from "./notebook.js";
+
 const copy = JSON.parse(document.getElementById("baked")?.textContent ?? "{}");
+
+/** Whether the page stands in a notebook. */
+export const inNotebook = copy.kind === "notebook";
+
+let told = copy.settings; // to a notebook or by it
+if (inNotebook) {
+  listen((settings) => {
+    told = settings;
+    dispatchEvent(new Event("hashchange"));
+  });
+}
 
 /** The settings that the address holds, as `read` of state.js takes them. */
 export function given() {
-  if (copy.kind === "notebook") return copy.settings;
+  if (inNotebook) return told;
   return copy.kind === "file" ? location.hash.replace(/^#room=\w*&?/, "#") : location.hash;
 }
 
 /** Writes settings, as `write` of state.js gives them, into the address; browsers can refuse. */
 export function keep(settings) {
-  if (copy.kind === "notebook") parent.postMessage({ settings }, "*");
-  else history.replaceState(null, "", inFile(copy.room, settings) || settings || location.pathname);
+  if (inNotebook) {
+    told = settings;
+    parent.postMessage({ settings }, "*");
+  } else {
+    history.replaceState(null, "", inFile(copy.room, settings) || settings || location.pathname);
+  }
 }
 
 /** Lets a link to a room take the settings along; one to this room leads to its beginning. */

@@ -29,6 +29,15 @@ export function create({ accept, label, placeholder, take, complain }) {
   return element;
 }
 
+/** The content of what came. A folder can be dropped like a file, and cannot be opened. */
+export async function bytes(blob, name) {
+  try {
+    return await blob.arrayBuffer();
+  } catch {
+    throw new Error(`${name || "The text"} cannot be opened: choose one file, not a folder.`);
+  }
+}
+
 /** A file that misses its place would replace the page, and all settings with it. */
 function catchDrops(element, take, complain) {
   addEventListener("dragover", (event) => {

@@ -158,6 +158,14 @@ export function turned(vector, cosines, sines, partners) {
   return result;
 }
 
+/** A vector whose features are each mixed with a partner of their own, in float32. */
+export function crossed(vector, cosines, sines, partners) {
+  const { fround } = Math;
+  return Float32Array.from(vector, (value, at) =>
+    fround(value * cosines[at]) + fround(vector[partners[at]] * sines[at]),
+  );
+}
+
 /** The cosines and the sines of one row of a rotary picture. */
 export function cosinesAndSines({ values, columns }, row) {
   const own = values.subarray(row * columns, (row + 1) * columns);

@@ -1,11 +1,11 @@
 // Joins settings, tables and pictures. A change of the form asks for what is needed anew, and all
-// pictures are drawn from what is there, at most once a frame.
+// pictures are drawn from what is there, at most once a frame. The module of a room (rooms/) starts it.
 
 import { given, keep, takeAlong } from "./address.js";
 import { theme, watch } from "./appearance.js";
+import { oneTable } from "./asking.js";
 import { create as createForm } from "./form.js";
 import { describe } from "./method.js";
-import { asks, spoken, VIEWS } from "./rooms.js";
 import { answer, table } from "./source.js";
 import { controlsOf, defaults, encoding, problem, read, settle, write } from "./state.js";
 import { connect as connectTools } from "./tools.js";
@@ -20,17 +20,38 @@ let loading = null; // a promise while the next is on its way
 let drawing = false; // a frame is asked for
 let opened = false; // the settings were just read from an address
 
-const form = createForm(document.getElementById("settings"), page, {
-  settings: () => settings,
-  extent,
-  change,
-  complain,
+let room; // what its module gave to `start`
+let form;
+let pictures;
+let begin;
+const begun = new Promise((done) => {
+  begin = done;
 });
-const pictures = [...document.querySelectorAll("figure[data-view]")].map((figure) => ({
-  figure,
-  needs: figure.dataset.needs.split(" ").filter(Boolean),
-  update: VIEWS[figure.dataset.view].create(figure, change, page),
-}));
+
+/**
+ * Fills the page of a room: its `views` by name; what it asks for, as orders by name, where that is
+ * more than one table; and of a scene the one that its sliders read out, where that is another.
+ */
+export function start({ views, asks = oneTable, spoken = (scene) => scene }) {
+  room = { asks, spoken };
+  form = createForm(document.getElementById("settings"), page, {
+    settings: () => settings,
+    extent,
+    change,
+    complain,
+  });
+  pictures = [...document.querySelectorAll("figure[data-view]")].map((figure) => ({
+    figure,
+    needs: figure.dataset.needs.split(" ").filter(Boolean),
+    update: views[figure.dataset.view].create(figure, change, page),
+  }));
+  const reset = () => change(defaults(page, settings.encoding), { done: true });
+  connectTools({ page, current, settled, remember, complain, reset });
+  addEventListener("hashchange", open);
+  watch(drawNow);
+  open();
+  begin();
+}
 
 /** The settings, and what is on the screen: the main table with its recipe, and the rest. */
 export function current() {
@@ -39,6 +60,7 @@ export function current() {
 
 /** Resolves when the pictures show the settings. */
 export async function settled() {
+  await begun;
   do {
     await loading;
     await new Promise(requestAnimationFrame);
@@ -73,13 +95,15 @@ function taken(kind) {
 function show() {
   form.show(settings);
   describe(page.methods[settings.encoding], page.room);
+  lead();
   draw();
 }
 
 /** Of the changes made while something is on its way, only the last asks for more. */
 function load() {
-  const orders = asks(settings, encoding(settings, page), page);
-  if (loading || JSON.stringify(held?.orders) === JSON.stringify(orders)) return;
+  if (loading) return;
+  const orders = room.asks(settings, encoding(settings, page), page);
+  if (JSON.stringify(held?.orders) === JSON.stringify(orders)) return fit();
   loading = bring(orders).then((goOn) => {
     loading = null;
     show();
@@ -123,7 +147,6 @@ function giveBack(asked, message) {
   const newer = before !== asked;
   if (!newer) settings = held?.asked ?? defaults(page);
   complain(message);
-  form.show(settings);
   remember();
   return newer || JSON.stringify(settings) !== JSON.stringify(before);
 }
@@ -139,7 +162,6 @@ function remember() {
   } catch {
     setTimeout(remember, 1000);
   }
-  lead();
 }
 
 /** Links to other rooms lead to the same encoding there. */
@@ -167,7 +189,7 @@ function drawNow() {
   document.getElementById("text").textContent = scene.recipe?.text ?? "";
   form.name(scene);
   if (!scene.recipe || !("position" in settings)) return;
-  const heard = spoken(scene, page);
+  const heard = room.spoken(scene);
   form.describe("position", spokenRow(heard));
   form.describe("column", spokenColumn(heard));
 }
@@ -181,11 +203,13 @@ function remark({ note = "", mistake = null }) {
 /** What the views draw from: the main table, and all that was brought, by name, in `got`. */
 function sceneOf({ got, asked }) {
   const colours = page.colours[theme()];
-  const common = { got, answer: got.answer, settings: { ...settings, encoding: asked.encoding }, colours };
+  // Those of an address just opened can point beyond what is still in sight.
+  const within = settle({ ...settings, encoding: asked.encoding }, page, extent());
+  const common = { got, answer: got.answer, settings: within, colours };
   if (!got.main) return common;
   const { recipe, span, rows, columns } = got.main;
-  const row = Math.min(Math.max(settings.position - span.start, 0), rows - 1);
-  const column = Math.min(settings.column, columns - 1);
+  const row = Math.min(Math.max(within.position - span.start, 0), rows - 1);
+  const column = Math.min(within.column, columns - 1);
   return { ...common, ...got.main, row, column, axes: recipe.axes };
 }
 
@@ -196,12 +220,6 @@ function open() {
   settings = values;
   opened = true;
   complain(problems.length ? `Part of the link does not fit: ${problems.join("; ")}.` : "");
-  show();
-  lead();
   load();
+  show();
 }
-
-connectTools({ page, current, settled, remember, complain, reset: () => change(defaults(page, settings.encoding), { done: true }) });
-addEventListener("hashchange", open);
-watch(drawNow);
-open();

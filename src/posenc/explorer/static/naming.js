@@ -1,5 +1,8 @@
 // The table that is to be named: what the library said of a file, or of an example.
 
+import { bytes } from "./dropped.js";
+import { hand } from "./library.js";
+
 const handed = { said: null };
 
 /** Keeps what was said of a file or a text; null forgets it. */
@@ -19,19 +22,8 @@ export function isOpen({ settings }) {
 
 /** What the library says of a table, given as bytes. */
 export async function ask(blob, name) {
-  let reply;
-  try {
-    const body = await blob.slice(0, MOST + 1).arrayBuffer(); // one more, which is refused in words
-    const headers = { "content-type": "application/octet-stream" };
-    reply = await fetch(`/data/name?${new URLSearchParams({ name })}`, { method: "POST", headers, body });
-  } catch (error) {
-    throw new Error(
-      error.name === "TypeError"
-        ? "posenc explore has stopped answering; is it still running?"
-        : `${name || "The text"} cannot be opened: choose one file, not a folder.`,
-    );
-  }
-  if (!reply.ok) throw new Error(await reply.text());
+  const body = await bytes(blob.slice(0, MOST + 1), name); // one more, which is refused in words
+  const reply = await hand("/data/name", { name }, body);
   return reply.json();
 }
 

@@ -3,8 +3,8 @@
 
 const PATIENCE = 20_000; // milliseconds that a busy kernel may take
 const SILENT =
-  "The kernel of this notebook does not answer, and these settings were not saved in it: " +
-  "run the cell of this widget again.";
+  "The kernel of this notebook does not answer, and this was not saved in the notebook. Let the " +
+  "kernel finish what it does, or start it and run the cell of this room again.";
 const waiting = new Map(); // by name of the question: what to do with the answer
 
 addEventListener("message", ({ data, source }) => {
@@ -13,15 +13,22 @@ addEventListener("message", ({ data, source }) => {
   waiting.delete(data.answers);
 });
 
-/** The kernel's reply to a question. */
-export function ask(path, query) {
+/** The kernel's reply to a question; `body` holds the bytes of the file that it is about. */
+export function ask(path, query, body) {
   // A notebook can show a widget twice, and the kernel's answers come to both.
   const question = String(Math.random());
   const texts = Object.fromEntries(new URLSearchParams(query));
-  parent.postMessage({ question, path, query: texts }, "*");
+  parent.postMessage({ question, path, query: texts, body }, "*");
   return new Promise((done, failed) => {
     waiting.set(question, done);
     setTimeout(() => failed(new Error(SILENT)), PATIENCE);
+  });
+}
+
+/** Calls `changed` with settings that the notebook chooses. */
+export function listen(changed) {
+  addEventListener("message", ({ data, source }) => {
+    if (source === parent && "settings" in data) changed(data.settings);
   });
 }
 

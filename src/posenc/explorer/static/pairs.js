@@ -4,7 +4,7 @@
 export function pairsOf({ columns }) {
   const found = new Map();
   columns.forEach(([name, pair], column) => {
-    if (name !== "zero") found.set(pair, { ...found.get(pair), pair, [name]: column });
+    if (pair >= 0 && name !== "zero") found.set(pair, { ...found.get(pair), pair, [name]: column });
   });
   return [...found.values()].filter(({ sin, cos }) => sin !== undefined && cos !== undefined);
 }

@@ -2,6 +2,7 @@
 // the library's tables, and of answers.
 
 import { table } from "./kernel.js";
+import { unpacked, whole } from "./packing.js";
 
 const shelves = new Map(); // by kind: promises
 let inside = null; // the shelves that stand in the page itself
@@ -29,7 +30,7 @@ export async function find(copy, path, { spec, mistake = "", ...settings }) {
 
 async function fetched({ kind: copied }, kind) {
   if (copied !== "folder") {
-    inside ??= unpacked(document.getElementById("numbers").textContent).then(whole);
+    inside ??= unpacked(document.getElementById("numbers").textContent);
     return (await inside)[kind];
   }
   try {
@@ -38,17 +39,6 @@ async function fetched({ kind: copied }, kind) {
     shelves.delete(kind);
     throw new Error(`data/${kind}.json of this copy could not be read; try again.`);
   }
-}
-
-/** In the text { "long": n } stands for strings[n]. */
-function whole([strings, text]) {
-  return JSON.parse(text, (name, value) => strings[value?.long] ?? value);
-}
-
-function unpacked(text) {
-  const bytes = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).json();
 }
 
 function fits(held, asked = 0) {

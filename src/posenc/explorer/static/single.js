@@ -1,8 +1,10 @@
 // Opens a room of one file that holds every room: puts its page in place, and runs the modules of
 // the page from memory, since a file on disk may load no others.
 
+import { unpacked } from "./packing.js";
+
 const copy = JSON.parse(document.getElementById("baked").textContent);
-const { rooms, methods, common, modules } = await unpacked(document.getElementById("program").textContent);
+const { rooms, modules } = await unpacked(document.getElementById("program").textContent);
 
 const asked = copy.room ?? new URLSearchParams(location.hash.slice(1)).get("room");
 const name = Object.hasOwn(rooms, asked) ? asked : "";
@@ -13,24 +15,13 @@ document.body.innerHTML = body;
 dress(style);
 // A notebook gives the frame of the page the settings as its name.
 hold("baked", { ...copy, room: name, settings: copy.room ? window.name : "" });
-if (content) hold("page", { ...common, ...content, methods: whole(content.methods) });
+if (content) hold("page", content);
 addEventListener("hashchange", () => {
   const next = new URLSearchParams(location.hash.slice(1)).get("room");
   if (next !== null && next !== name) location.reload();
 });
-await run(name ? "main.js" : "front.js");
+await run(name ? `rooms/${name}.js` : "front.js");
 document.getElementById(location.hash.slice(1))?.focus();
-
-async function unpacked(text) {
-  const bytes = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).json();
-}
-
-/** What is said of an encoding stands in the file once; each room adds its own controls. */
-function whole(own) {
-  return Object.fromEntries(Object.entries(own).map(([kind, part]) => [kind, { ...methods[kind], ...part }]));
-}
 
 function dress(text) {
   const sheet = new CSSStyleSheet();

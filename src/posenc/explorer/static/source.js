@@ -32,7 +32,13 @@ export async function table({ spec, mistake = "", ...span }) {
   const recipe = await get("/data/recipe", { ...query, ...asked });
   depends.set(same, recipe.depends);
   const shown = { ...span, ...recipe.held }; // a saved copy holds one part of an array
-  return { recipe, span: shown, ...(await evaluated(recipe, shown)) };
+  return { recipe, span: shown, ...cut(await evaluated(recipe, shown), recipe, span) };
+}
+
+/** Fewer rows where a saved copy has more of them than were asked for; what turns has a row a place. */
+function cut(made, { held, partners }, { count }) {
+  if (!held || !partners || made.rows <= count) return made;
+  return { ...made, rows: count, values: made.values.slice(0, count * made.columns) };
 }
 
 function picked(span, names) {

@@ -1,7 +1,9 @@
-// What can be done with what is in sight: link, Python, files, and a comparison with the library.
+// What can be done with what is in sight: link or cell, Python, files, and a comparison with the library.
 
+import { given, inNotebook } from "./address.js";
 import { csv, download, file, npy, offerPicture } from "./save.js";
 import { libraryTable } from "./source.js";
+import { encoding } from "./state.js";
 import { whole } from "./words.js";
 
 /** Connects the buttons of the panel, and gives each figure a way to be saved. */
@@ -9,12 +11,16 @@ export function connect({ page, current, settled, remember, complain, reset }) {
   const press = (id, action) => {
     document.getElementById(id).onclick = action;
   };
+  if (inNotebook) {
+    document.getElementById("copy").textContent = "Copy as a cell";
+    document.querySelector("#classroom summary").textContent = "A cell for a class";
+  }
   press("reset", reset);
   press("close", () => complain(""));
   const actions = {
     copy: () => {
       remember();
-      return copied(location.href, "The link");
+      return inNotebook ? copied(cell(page, current()), "The cell") : copied(location.href, "The link");
     },
     python: () => copied(python(page, current()), "The Python"),
     check: () => compared(tableOf(current())),
@@ -39,6 +45,18 @@ export function python({ room, methods }, { recipe, settings, orders }) {
   const known = { ...settings, ...orders.main?.table, encoding: recipe?.python };
   known.mistake = settings.mistake ? JSON.stringify(settings.mistake) : "None";
   return lines.replace(/\{(\w+)\}/g, (_, name) => known[name]);
+}
+
+/** The Python that shows the room as it is in a notebook. */
+function cell(page, { recipe, settings }) {
+  const text = recipe?.text ?? JSON.stringify(encoding(settings, page));
+  const chosen = given();
+  return [
+    "import posenc\n",
+    `widget = posenc.widget(${JSON.stringify(text)}, room=${JSON.stringify(page.room.name)})`,
+    ...(chosen ? [`widget.settings = ${JSON.stringify(chosen)}`] : []),
+    "widget",
+  ].join("\n");
 }
 
 function tableOf(shown) {

@@ -1,6 +1,6 @@
 // The example query and key of a rotary recipe, turned to any row of its table.
 
-import { cosinesAndSines, rotate, turned } from "./kernel.js";
+import { cosinesAndSines, crossed, rotate, turned, unpacked } from "./kernel.js";
 
 const KEPT = 4; // ways to turn a vector whose results are remembered
 const turnedBefore = new WeakMap(); // by vector: the ways, each with the rows it was turned to
@@ -27,8 +27,22 @@ function rowsOf(vector, way) {
 
 function turnedNow(table, vector, row, role, partners) {
   const { recipe, span } = table;
+  if (recipe.crossed) return crossed(vector, ...crossedRow(recipe.crossed, row), recipe.crossed.partners);
   if (recipe.kind !== "waves") return turned(vector, ...cosinesAndSines(table, row), partners);
   return rotate({ ...recipe, partners }, vector, span.start + row, role);
+}
+
+/** Cosines and sines of one row of features that a mistake does not turn as pairs. */
+function crossedRow(recipe, row) {
+  return cosinesAndSines({ values: unpacked(recipe), columns: recipe.shape[1] }, row);
+}
+
+/** For each feature the one that it is mixed with by turning; itself where it stays. */
+export function mixedWith({ partners, crossed: wrong, example: { key } }) {
+  if (wrong) return wrong.partners;
+  const found = Array.from(key, (_, feature) => feature);
+  for (const [one, other] of partners) [found[one], found[other]] = [other, one];
+  return found;
 }
 
 /** A table with rows for a query beyond every key; a closed form has any row. */

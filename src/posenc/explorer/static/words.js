@@ -34,7 +34,7 @@ export function place(axis, number) {
 export function content(recipe, column) {
   if (!recipe.columns?.length) return "";
   const [wave, pair] = recipe.columns[column];
-  return { sin: `sine of pair ${pair}`, cos: `cosine of pair ${pair}`, zero: "always zero" }[wave];
+  return { sin: `sine of pair ${pair}`, cos: `cosine of pair ${pair}`, zero: "always zero", itself: "the coordinate itself" }[wave];
 }
 
 /** How many positions a column needs for one turn; 0 where that means nothing. */

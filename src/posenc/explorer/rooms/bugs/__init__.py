@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from posenc import mistakes
+from posenc import mistakes, spec
+from posenc.explorer.fields import needs
 from posenc.explorer.recipes import arrays, made, mistaken
 from posenc.explorer.rooms.bugs import riddles, symptoms
 from posenc.explorer.rooms.controls import COLUMN, COUNT, FROM, HEAD, POSITION
@@ -64,6 +66,8 @@ def answer(
         head: which head, where heads differ.
     Returns:
         choices     every mistake that is made in this encoding, as `Mistake.to_data` gives it
+        others      those that are made in it with other settings: besides, `settings` that do, and
+                    `sets`, the same in words
         rooms       names of the other rooms that show this encoding
         mistake     what is said of the mistake; None without one, and while a riddle hides it
         where       see `symptoms.where`; None without a mistake, as is the curve
@@ -85,6 +89,7 @@ def answer(
     judged = riddles.judge(encoding, riddle, guess) if riddle and guess else None
     found = {
         "choices": [one.to_data() for one in mistakes.of(encoding)],
+        "others": _others(encoding),
         "rooms": _rooms(encoding),
         "judged": judged,
         **dict.fromkeys(("mistake", "where", "curve", "identity", "table")),
@@ -124,6 +129,18 @@ def tables(
         made.table(encoding, start, count, head=head, mistake=each) for each in (None, name)
     )
     return right, other
+
+
+@functools.lru_cache(maxsize=64)
+def _others(encoding: Any) -> list[dict[str, Any]]:
+    """The mistakes that need other settings than the present ones."""
+    kind = spec.to_data(encoding)["kind"]
+    cures = [(one, needs.needed(encoding, one)) for one in needs.idle(encoding)]
+    return [
+        {**one.to_data(), "settings": changes, "sets": needs.words(kind, changes)}
+        for one, changes in cures
+        if changes
+    ]
 
 
 def _rooms(encoding: Any) -> list[str]:

@@ -74,8 +74,11 @@ cast_first = encoding.encode(narrow(positions), dtype=np.float64)
 cast_last = narrow(right)
 """,
     "rotary": _BEGINNING
-    + """right = np.concatenate(encoding.table(positions, dtype=np.float64), axis=-1)
-cast_first = np.concatenate(encoding.table(narrow(positions), dtype=np.float64), axis=-1)
+    + """def table(positions):
+    waves = encoding.table(positions, length={position} + 16, dtype=np.float64)
+    return np.concatenate(waves, axis=-1)
+
+right, cast_first = table(positions), table(narrow(positions))
 cast_last = narrow(right)
 """,
     "bias": _BEGINNING
@@ -95,9 +98,10 @@ print(left["counted"]["{format}"], left["far"]["{format}"]["{cast}"])
 ROOM = Room(
     title="Precision",
     question="What is left of positions in half precision?",
-    lead="A format of eight digits cannot count past 256. Choose a format and what is cast to it: "
-    "positions before the product, or the finished numbers at the end. For waves the first ruins "
-    "far tokens and the last costs a little everywhere.",
+    lead="A format of eight binary digits holds every whole number up to 256 and beyond it only "
+    "some. Choose a format and what is cast to it: positions before the product, or the finished "
+    "numbers at the end. For waves the first ruins far tokens and the last costs a little "
+    "everywhere.",
     first="rotary",
     shows=shown,
     controls=(
@@ -156,8 +160,8 @@ ROOM = Room(
         ),
         (
             "float32 is not exact either",
-            "An angle of a million radians in float32 is off by up to 0.03: its fastest pairs know "
-            "their place no better. posenc drops whole turns before it rounds anything.",
+            "An angle of a million radians in float32 is off by up to 0.03, so at that position "
+            "the fastest pair is no better. posenc drops whole turns before it rounds anything.",
         ),
     ),
     python=_PYTHON,

@@ -138,8 +138,10 @@ ROOM = Room(
         (
             "LongRoPE has no formula",
             "It divides each pair by a number of its own, found by search for one model: one list "
-            "for short texts and one for long ones. So it appears here for models that bring their "
-            "lists, such as Phi-3 and Phi-4-mini.",
+            "for texts up to the trained length and one for longer ones. Models such as Phi-3 and "
+            "Phi-4-mini bring both in their config, and reading it shows them. In the form you "
+            "give the two ends of each list, and the numbers between grow evenly; a searched list "
+            "is not that smooth.",
         ),
     ),
     python={"any": _PYTHON},

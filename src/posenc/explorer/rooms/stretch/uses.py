@@ -108,6 +108,7 @@ def _alike(encoding: Any, rotary: Rotary) -> Iterator[tuple[Any, str]]:
 def _why(rotary: Rotary, error: ValueError) -> str:
     if isinstance(rotary.scaling, LongRope):
         return (
-            "The page has no controls for the two lists of LongRoPE; the picture here shows them."
+            "The form describes a list of LongRoPE by its two ends, and these lists follow no such "
+            "rule; the picture here shows them as they are."
         )
     return printable(str(error), 300)

@@ -1,6 +1,6 @@
 // The mistakes that are made in an encoding, as switches, and what is said of the one that is on.
 
-import { takeAlong } from "../address.js";
+import { inNotebook, takeAlong } from "../address.js";
 import { html } from "../dom.js";
 import { said } from "../said.js";
 import { write } from "../state.js";
@@ -10,10 +10,12 @@ const KINDS = { wrong: "Wrong", harmless: "Harmless, but not the same" };
 
 export function create(figure, change, page) {
   const switches = html("div", { class: "switches" });
+  const others = html("div", { class: "switches others" });
   const told = html("div", { class: "told" });
   const ways = html("p", { class: "ways" });
-  figure.querySelector(".drawing").append(switches, told, ways);
+  figure.querySelector(".drawing").append(switches, others, told, ways);
   let built = "";
+  let builtOthers = "";
   let buttons = [];
 
   function build(choices) {
@@ -36,17 +38,33 @@ export function create(figure, change, page) {
     }));
   }
 
+  function offerOthers(found) {
+    const names = JSON.stringify(found);
+    if (names === builtOthers) return;
+    builtOthers = names;
+    const items = found.map(({ name, sets, settings }) => {
+      const button = html("button", { type: "button" }, name, html("small", {}, `sets ${sets}`));
+      button.onclick = () => change({ ...settings, mistake: name, case: 0, guess: "", told: "no" }, { done: true });
+      return button;
+    });
+    const legend = html("legend", {}, "Made with other settings, which are set along");
+    others.replaceChildren(...(items.length ? [html("fieldset", { class: "chips" }, legend, ...items)] : []));
+  }
+
   return (scene) => {
     const { mistake = "" } = scene.settings;
     const { rooms } = scene.answer;
-    const choices = offered(scene.answer.choices, page.methods[scene.settings.encoding]);
+    const method = page.methods[scene.settings.encoding];
+    const choices = offered(scene.answer.choices, method);
+    const idle = offered(scene.answer.others, method);
     build(choices);
+    offerOthers(idle);
     for (const { name, button } of buttons) button.setAttribute("aria-pressed", name === mistake);
     const chosen = choices.find(({ name }) => name === mistake);
     const { note } = scene.recipe;
     told.replaceChildren(...(chosen ? said(chosen) : []), ...(note ? [html("p", { class: "hint" }, note)] : []));
     ways.replaceChildren(...(chosen ? links(rooms, scene.settings, page) : []));
-    figure.querySelector("figcaption").textContent = twin(choices, chosen);
+    figure.querySelector("figcaption").textContent = twin(choices, chosen, idle);
   };
 }
 
@@ -56,8 +74,9 @@ function offered(choices, { controls }) {
   return choices.filter(({ name }) => known.some(({ value }) => value === name));
 }
 
-/** Links to the rooms that show the same encoding with its mistake. */
+/** Links to the rooms that show the same encoding with its mistake; none leads out of a notebook. */
 function links(rooms, settings, page) {
+  if (inNotebook) return [];
   const doors = [...document.querySelectorAll("nav a")].filter((link) => rooms.includes(roomOf(link)));
   const found = doors.map((door) => {
     const link = html("a", { href: door.getAttribute("href") }, door.textContent);
@@ -73,7 +92,12 @@ function roomOf(link) {
   return inFile ?? link.pathname.split("/").at(-1).replace(/\.html$/, "");
 }
 
-function twin(choices, chosen) {
+function twin(choices, chosen, idle) {
+  const more = idle.map(({ name, sets }) => ` “${name}” is made with other settings: choosing it sets ${sets}.`);
+  return told(choices, chosen) + more.join("");
+}
+
+function told(choices, chosen) {
   if (!choices.length) return "With these settings, 0 mistakes are known.";
   const count = `${whole(choices.length)} mistake${choices.length === 1 ? " is" : "s are"} known to be made here`;
   if (!chosen) return `${count}. None is switched on.`;

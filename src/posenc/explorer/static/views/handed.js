@@ -2,6 +2,7 @@
 
 import { html } from "../dom.js";
 import { create as createDrop } from "../dropped.js";
+import { READER } from "../library.js";
 import { ask, keep, said } from "../naming.js";
 import { file, npy } from "../save.js";
 import { whole } from "../words.js";
@@ -67,5 +68,5 @@ export function create(figure, change, page) {
 function twin(found, page) {
   if (found) return `${found.source}: ${found.shape.map(whole).join(" by ")} numbers.`;
   if (page.offline) return "No table is chosen: 0 numbers to name.";
-  return "No table is given yet. A file of up to 16 MiB goes to posenc on this machine.";
+  return `No table is given yet. A file of up to 16 MiB goes to ${READER}.`;
 }

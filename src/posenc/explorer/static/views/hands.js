@@ -2,7 +2,7 @@
 
 import { html, set, svg } from "../dom.js";
 import { dot } from "../kernel.js";
-import { equallyFar, farTable, turnedTo, turns } from "../turning.js";
+import { equallyFar, farTable, mixedWith, turnedTo, turns } from "../turning.js";
 import { amount, decimal, place, whole } from "../words.js";
 
 const MOST = 8; // clocks
@@ -33,7 +33,7 @@ export function create(figure) {
     const { gap } = settings;
     const current = recipe.columns[column][1];
     const pairs = chosen(recipe, current);
-    const state = JSON.stringify([recipe.text, pairs]);
+    const state = JSON.stringify([recipe.text, recipe.crossed?.partners, pairs]);
     if (state !== drawn) {
       drawn = state;
       dials = pairs.map((pair) => dial(recipe, pair));
@@ -71,7 +71,11 @@ function dial(recipe, pair) {
   const places = recipe.partners[pair];
   const { query, key } = recipe.example;
   const at = (vector) => places.map((place) => vector[place]);
-  const size = Math.max(Math.hypot(...at(query)), Math.hypot(...at(key)));
+  // Two features that turn apart can both take all that they are mixed with.
+  const mixed = recipe.crossed ? places.map((place) => mixedWith(recipe)[place]) : [];
+  const reached = [...places, ...mixed];
+  const longest = (vector) => Math.hypot(...reached.map((place) => vector[place]));
+  const size = Math.max(longest(query), longest(key));
   const before = (name, vector) => {
     const [x, y] = at(vector);
     return svg("path", { class: `${name} before`, d: ray(x / size, y / size) });
@@ -109,13 +113,20 @@ function ray(x, y) {
 }
 
 function angles({ recipe }, pair, row, gap) {
-  const { partners, frequencies, places, pair_axes: axes } = recipe;
+  const { partners, frequencies, places, pair_axes: axes, mistake } = recipe;
   const made = `Pair ${pair} is made of features ${partners[pair].join(" and ")}`;
-  if (frequencies[pair] === undefined) return `${made}.`;
+  if (recipe.crossed) return `${made}, ${astray(partners[pair], mixedWith(recipe))}.`;
+  if (mistake || frequencies[pair] === undefined) return `${made}.`;
   const axis = axes?.[pair] ?? 0;
   const steps = places.length ? places[row + gap][axis] - places[row][axis] : gap;
   return (
     `${made}; at this distance the query's hand has turned ${decimal(steps * frequencies[pair])} ` +
     `radians further than the key's.`
   );
+}
+
+/** What a mistake does to the two features of a pair that should turn together. */
+function astray([one, other], mixed) {
+  if (mixed[one] === other) return "but the mistake turns each of the two by an angle of its own";
+  return `but the mistake turns feature ${one} with ${mixed[one]}, and ${other} with ${mixed[other]}`;
 }

@@ -1,6 +1,6 @@
 // Scores by distance when weights of one pairing run with another.
 
-import { farTable, permutation, score } from "../turning.js";
+import { permutation, score } from "../turning.js";
 import { decimal, whole } from "../words.js";
 import { twoCurves } from "./chart.js";
 
@@ -9,31 +9,35 @@ export function create(figure) {
   let known = {};
 
   return (scene) => {
-    const { got, rows, settings } = scene;
+    const { got, recipe, rows, settings } = scene;
     figure.hidden = !got.other;
     if (figure.hidden) return;
-    const far = farTable(scene);
-    if (known.got !== got) known = { got, ...scores(far, got.other.recipe.partners, rows) };
+    if (known.got !== got) known = { got, ...scores(got.other, recipe.partners, rows) };
     const { own, mixed, moved } = known;
     const words = ["the same token", `${whole(rows - 1)} apart`];
     show({ curve: own, other: mixed, cursor: settings.gap, dot: 0, words });
-    figure.querySelector("figcaption").textContent = twin(own, mixed, moved, settings.gap);
+    const right = recipe.mistake ? " The mistake that is switched on is not in this picture." : "";
+    figure.querySelector("figcaption").textContent = twin(own, mixed, moved, settings.gap) + right;
   };
 }
 
-/** By distance: the right scores, those of the other pairing, and those once features moved too. */
-function scores(far, others, rows) {
-  const example = carried(far.recipe, others);
+/**
+ * By distance: the right scores, those of the other pairing, and those once features moved too. The
+ * cosines and sines of both pairings are the same; the table of the other one is always right.
+ */
+function scores(other, partners, rows) {
+  const others = other.recipe.partners;
+  const example = carried(other.recipe.example, partners, others);
   const steps = Array.from({ length: rows }, (_, at) => at);
   return {
-    own: steps.map((at) => score(far, at, 0)),
-    mixed: steps.map((at) => score(far, at, 0, others)),
-    moved: steps.map((at) => score(far, at, 0, others, example)),
+    own: steps.map((at) => score(other, at, 0, partners)),
+    mixed: steps.map((at) => score(other, at, 0, others)),
+    moved: steps.map((at) => score(other, at, 0, others, example)),
   };
 }
 
 /** The query and the key as the other pairing would have them: each feature moved to its place. */
-function carried({ partners, example: { query, key } }, others) {
+function carried({ query, key }, partners, others) {
   const to = permutation(partners, others, query.length);
   const move = (vector) => {
     const result = [...vector];

@@ -69,8 +69,9 @@ function card({ name, kind }, change) {
   const title = html("h3", {}, name);
   const edit = html("button", { type: "button", "aria-label": `Change the fields of ${name}` }, "change");
   edit.onclick = () => change({ encoding: kind }, { done: true });
-  const [value, note] = [html("output", {}), html("p", { class: "hint" })];
-  const item = html("li", {}, html("header", {}, title, edit), sheet, drawing, html("p", { class: "value" }, value), note);
+  // Plain paragraphs: an output would be read aloud in every card whenever the cursor moves.
+  const [value, note] = ["value", "hint"].map((name) => html("p", { class: name }));
+  const item = html("li", {}, html("header", {}, title, edit), sheet, drawing, value, note);
   let painted = [];
   sheet.onpointerdown = (event) => {
     const box = canvas.getBoundingClientRect();

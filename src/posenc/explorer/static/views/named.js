@@ -1,6 +1,6 @@
 // What the library says of the table: the best guess, the next one, and a way into the room Table.
 
-import { takeAlong } from "../address.js";
+import { inNotebook, takeAlong } from "../address.js";
 import { html } from "../dom.js";
 import { isOpen, said } from "../naming.js";
 import { said as saidOf } from "../said.js";
@@ -58,8 +58,12 @@ function listed(rows) {
   return html("dl", { class: "said" }, ...rows.flatMap(([name, words]) => [html("dt", {}, name), html("dd", {}, words)]));
 }
 
-/** A link to the room Table with these settings. */
-function way({ settings }) {
+/** A link to the room Table with these settings; in a notebook, where none leads out, the Python. */
+function way({ settings, text }) {
+  if (inNotebook) {
+    const python = `posenc.widget(${JSON.stringify(text)}, room="table")`;
+    return html("p", {}, "A cell that opens it: ", html("code", {}, python));
+  }
   const door = [...document.querySelectorAll("nav a")].find((link) => /\btable\b/.test(link.getAttribute("href")));
   const link = html("a", { class: "door", href: door.getAttribute("href") }, "Open it in the room Table");
   takeAlong(link, `#${new URLSearchParams({ v: 1, ...settings })}`);

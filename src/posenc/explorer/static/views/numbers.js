@@ -13,7 +13,7 @@ export function create() {
   element.ontoggle = update;
 
   function update() {
-    if (element.open) box.replaceChildren(table(shown));
+    if (element.open && shown) box.replaceChildren(table(shown));
   }
 
   return {

@@ -29,7 +29,8 @@ export function create(figure) {
     for (const each of wheels) each.move(scene, under);
     const where = place(axes.row, span.start + row);
     const read = pairs.map((pair) => `pair ${pair.pair}, ${said(scene, pair)}`).join("; ");
-    figure.querySelector("figcaption").textContent = `At ${where}, from slow to fast: ${read}.`;
+    const order = countable(recipe) ? "from slow to fast" : "pair by pair";
+    figure.querySelector("figcaption").textContent = `At ${where}, ${order}: ${read}.`;
   };
 }
 

@@ -1,7 +1,8 @@
 // The settings of a model, sent to the library's inspector; what it says, and a way into the room.
 
 import { html } from "../dom.js";
-import { create as createDrop } from "../dropped.js";
+import { bytes, create as createDrop } from "../dropped.js";
+import { hand, READER } from "../library.js";
 import { most, slowing } from "../slowing.js";
 import { defaults } from "../state.js";
 import { amount, whole } from "../words.js";
@@ -26,7 +27,7 @@ export function create(figure, change, page) {
   let scene = null;
   twin.textContent =
     "Nothing is read yet. A config.json of up to 1 MiB, or the first 32 MiB of a GGUF file, goes to " +
-    "posenc on this machine.";
+    `${READER}.`;
 
   const say = (message, wrong = false) => {
     status.textContent = message;
@@ -72,21 +73,10 @@ export function create(figure, change, page) {
 
 /** What the library says of a file. */
 async function read(blob, name) {
-  let reply;
-  try {
-    const start = await blob.slice(0, 4).text();
-    const body = blob.slice(0, start === "GGUF" ? MOST.header : MOST.text, "application/octet-stream");
-    const query = new URLSearchParams({ name, size: blob.size });
-    const headers = { "content-type": "application/octet-stream" };
-    reply = await fetch(`/data/read?${query}`, { method: "POST", headers, body: await body.arrayBuffer() });
-  } catch (error) {
-    throw new Error(
-      error.name === "TypeError"
-        ? "posenc explore has stopped answering; is it still running?"
-        : `${name || "The text"} cannot be opened: choose one file, not a folder.`,
-    );
-  }
-  if (!reply.ok) throw new Error(await reply.text());
+  const start = await bytes(blob.slice(0, 4), name);
+  const most = String.fromCharCode(...new Uint8Array(start)) === "GGUF" ? MOST.header : MOST.text;
+  const body = await bytes(blob.slice(0, most), name);
+  const reply = await hand("/data/read", { name, size: blob.size }, body);
   return reply.json();
 }
 

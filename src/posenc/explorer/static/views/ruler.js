@@ -33,7 +33,8 @@ export function create(figure) {
     const { answer } = scene;
     const { plain, after, trained, wanted } = answer;
     const waves = { before: plain.wavelengths, after: after.wavelengths };
-    const all = [...waves.before, ...waves.after, trained, wanted].filter(Number.isFinite);
+    const bounds = answer.edges.map(({ at }) => at);
+    const all = [...waves.before, ...waves.after, ...bounds, trained, wanted].filter(Number.isFinite);
     const range = [Math.min(...all) / 1.3, Math.max(...all) * 1.3];
     const place = (value) => share(value, range).toFixed(5);
     const unseen = { before: new Set(plain.unseen), after: new Set(after.unseen) };

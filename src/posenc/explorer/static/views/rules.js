@@ -5,9 +5,13 @@ import { most, slowing } from "../slowing.js";
 import { keys, pairAt, pairs, tokens } from "../tokens.js";
 import { amount, decimal } from "../words.js";
 
-const SEARCHED =
-  "A number of its own for each pair, found by search for one model, so no factor gives them. " +
-  "Read a model that has them, below.";
+const SEARCHED = {
+  kind: "longrope",
+  name: "LongRoPE",
+  settings: { scaling: "longrope" },
+  why: "A number of its own for each pair, found by search for one model, so no factor gives them. " +
+    "Choose it to set the ends of its two lists, or read a model that has them, below.",
+};
 
 export function create(figure, change) {
   const list = html("ol", { class: "rules" });
@@ -21,24 +25,32 @@ export function create(figure, change) {
   return (scene) => {
     const { answer } = scene;
     const pair = pairAt(scene);
-    const state = JSON.stringify([answer.rules, pair]);
+    const state = JSON.stringify([answer.rules, answer.after, pair]);
     if (state !== drawn) {
       drawn = state;
       const focused = document.activeElement?.dataset?.rule;
       const possible = answer.rules.filter(({ why }) => !why);
-      const highest = most(possible);
-      buttons = new Map(possible.map((rule) => [rule.kind, button(rule, change)]));
+      const highest = most([...possible, answer.after]);
+      const searched = { ...SEARCHED, settings: { ...SEARCHED.settings, original_length: answer.trained } };
+      buttons = new Map([...possible, searched].map((rule) => [rule.kind, button(rule, change)]));
       const tiles = answer.rules.map((rule) => {
         if (rule.why) return words(rule.name, rule.why);
         const detail = html("p", { class: "detail" }, numbers(rule));
         return html("li", {}, buttons.get(rule.kind), slowing(rule, highest, pair), detail);
       });
-      list.replaceChildren(...tiles, words("LongRoPE", SEARCHED));
+      list.replaceChildren(...tiles, html("li", {}, buttons.get(searched.kind), ...told(answer, highest, pair)));
       buttons.get(focused)?.focus();
     }
     for (const [kind, each] of buttons) each.setAttribute("aria-pressed", kind === answer.after.kind);
     figure.querySelector("figcaption").textContent = twin(answer);
   };
+}
+
+/** What is said of LongRoPE, and shown once it is chosen: until then there are no lists. */
+function told({ after }, highest, pair) {
+  const detail = (words) => html("p", { class: "detail" }, words);
+  if (after.kind !== SEARCHED.kind) return [detail(SEARCHED.why)];
+  return [slowing(after, highest, pair), detail(`With the lists of the form: ${numbers(after)}`)];
 }
 
 function button({ kind, name, settings }, change) {
@@ -60,8 +72,9 @@ function numbers({ slower, unseen, farthest, table_factor: table }) {
   return `${speed}; ${unseen.length ? far : "no new angles"}${scores}`;
 }
 
-function twin({ rules, factor, trained, wanted }) {
-  const said = rules.filter(({ why }) => !why).map(({ name, slower, unseen, table_factor: table }) => {
+function twin({ rules, after, factor, trained, wanted }) {
+  const searched = after.kind === SEARCHED.kind ? [after] : [];
+  const said = [...rules.filter(({ why }) => !why), ...searched].map(({ name, slower, unseen, table_factor: table }) => {
     const scores = table === 1 ? "" : `, scores times ${decimal(table * table)}`;
     return `${name} ${pairs(unseen, slower.length)}${scores}`;
   });

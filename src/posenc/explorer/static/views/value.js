@@ -1,7 +1,7 @@
 // A value: it is handed on as it is, wherever its token stands.
 
 import { set, svg } from "../dom.js";
-import { farTable, turnedTo, turns } from "../turning.js";
+import { farTable, mixedWith, turnedTo, turns } from "../turning.js";
 import { decimal, place, whole } from "../words.js";
 import { bars, chart, legend } from "./chart.js";
 
@@ -19,7 +19,8 @@ export function create(figure) {
     const value = recipe.example.key; // any numbers would do
     const wrong = turnedTo(farTable(scene), value, row, "key");
     // As far as turning can lead, so that the scale stays while the position moves.
-    const lengths = recipe.partners.map((pair) => Math.hypot(...pair.map((at) => value[at])));
+    const mixed = mixedWith(recipe);
+    const lengths = value.map((each, at) => recipe.scale * Math.hypot(each, value[mixed[at]]));
     const reach = Math.max(...value.map(Math.abs), ...lengths);
     set(drawing, { viewBox: `0 ${-reach} ${value.length} ${2 * reach}` });
     set(axis, { d: `M0 0H${value.length}` });

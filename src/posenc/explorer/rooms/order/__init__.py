@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from posenc import evaluation
-from posenc.bipe import Bipe
-from posenc.cope import Cope
-from posenc.explorer.recipes import arrays, numbers, weights
 from posenc.explorer.rooms.controls import COLUMN, HEAD, POSITION, PYTHON
+from posenc.explorer.rooms.order.vocabulary import MOST, WIDTH, reads, vocabulary, words
 from posenc.explorer.rooms.room import Picture, Room
-from posenc.shaw import Shaw
 
-MOST = 24
-"""The most words of a sentence."""
-
-WIDTH = 64
-"""Features of a word's vector where the encoding itself has no width."""
+__all__ = ["MOST", "ROOM", "vocabulary", "words"]
 
 _SENTENCE: dict[str, Any] = {
     "name": "sentence",
@@ -82,92 +71,6 @@ _SHUFFLE: dict[str, Any] = {
 _STILL = (POSITION | {"default": 0, "needs": "rows"}, COLUMN | {"default": 0, "needs": "columns"})
 
 
-def vocabulary(encoding: Any, *, head: str = "0") -> Mapping[str, Any]:
-    """The vectors of words, and what is needed to compare them in attention.
-
-    Args:
-        encoding: one that acts on a sentence.
-        head: which head, where heads differ; a number in words of an address.
-    Returns:
-        words   an array (MOST, width): a vector for each word, made up from a seed
-        scale   what the product of a query and a key is multiplied with
-        query   of an encoding whose numbers are made of queries and keys, an array: what the
-                query of each word adds to a score, (MOST, 2 * reach + 1), for every distance from
-                query to key, from -reach to reach; else None
-        key     the same for the key of each word
-        reach   MOST - 1
-    Raises:
-        TypeError: `encoding` is not for a sentence.
-        ValueError: there is no such head.
-    Example:
-        >>> from posenc import Rotary
-        >>> found = vocabulary(Rotary(dim=64))
-        >>> found["words"]["shape"], found["scale"], found["query"]
-        ([24, 64], 0.125, None)
-    """
-    if not _reads(encoding):
-        raise TypeError(
-            "the room Order shows what acts on the words of a sentence, as Sinusoidal, Rotary and "
-            f"Alibi do; got {type(encoding).__name__}."
-        )
-    own = words(_width(encoding))
-    added: Mapping[str, Any] = {"query": None, "key": None}
-    if numbers.family(encoding) == "term":
-        made = _added(encoding, own, int(head))
-        added = {role: arrays.of(values) for role, values in made.items()}
-    return {"words": arrays.of(own), "scale": _scale(encoding), "reach": MOST - 1, **added}
-
-
-def words(width: int) -> np.ndarray:
-    """The vectors of the first MOST words, float32.
-
-    Their lengths are such that a word's score with itself is about 2 and with others near 0: so
-    attention prefers the same word and still takes from all.
-
-    Example:
-        >>> words(64).shape
-        (24, 64)
-    """
-    drawn = np.random.default_rng(0).standard_normal((MOST, width))
-    return (drawn * 2**0.5 / width**0.25).astype(np.float32)
-
-
-def _reads(encoding: Any) -> bool:
-    """Whether it acts on a line of words, by rules that need no more than one sentence."""
-    return not evaluation.axes(encoding) and not isinstance(encoding, Bipe | Cope)
-
-
-def _width(encoding: Any) -> int:
-    return WIDTH if numbers.family(encoding) == "bias" else encoding.dim
-
-
-def _scale(encoding: Any) -> float:
-    if numbers.family(encoding) == "term":
-        return float(encoding.scale)
-    # Models that do not divide, as T5, have smaller weights instead; the toy has no weights.
-    return float(_width(encoding) ** -0.5)
-
-
-def _added(encoding: Any, own: np.ndarray, head: int) -> dict[str, np.ndarray]:
-    """What query and key of each word add, for each distance; their sum is the term."""
-    if not 0 <= head < getattr(encoding, "heads", head + 1):
-        raise ValueError(f"`head` must be one of {encoding.heads} heads; got {head}.")
-    one, trained = weights.of_one_head(encoding, head)
-    trained = {name: array.astype(np.float64) for name, array in trained.items()}
-    wide = own.astype(np.float64)[:, None, None]
-    here, keys = np.asarray([MOST - 1]), np.arange(2 * MOST - 2, -1, -1)
-    every = np.broadcast_to(wide, (*wide.shape[:2], len(keys), wide.shape[-1]))
-
-    def term(queries: np.ndarray, others: np.ndarray) -> np.ndarray:
-        if isinstance(one, Shaw):
-            table = trained["key_table"]
-            return one.score_term(queries, here, keys, key_table=table)[:, 0, 0]
-        return one.score_term(queries, others, here, keys, **trained)[:, 0, 0]
-
-    nothing = term(0 * wide, 0 * every)
-    return {"query": term(wide, 0 * every), "key": term(0 * wide, every) - nothing}
-
-
 # The sentence itself stays out of the Python: a link must not put text into code that one copies.
 _BEGINNING = """import numpy as np
 import posenc
@@ -191,7 +94,7 @@ scores = queries @ keys.T / encoding.dim**0.5
     + _ATTENTION,
     "rotary": _BEGINNING
     + """values = words(encoding.dim)[ids]
-queries = keys = encoding.rotate(values, at)
+queries = keys = encoding.rotate(values, at, length={count})
 scores = queries @ keys.T / encoding.dim**0.5
 """
     + _ATTENTION,
@@ -215,7 +118,7 @@ ROOM = Room(
     "in any order; on the right an encoding tells it where words stand. A toy, not a trained "
     "model: words are made-up vectors, and they are their own queries, keys and values.",
     first="sinusoidal",
-    shows=_reads,
+    shows=reads,
     controls=(_WORD, HEAD, _SENTENCE, _ORDER, _MASK, _SHOWN, _SHUFFLE, *_STILL),
     pictures=(
         Picture(
