@@ -26,10 +26,8 @@ lint: .venv/dev  ## check formatting, style and the order of imports between mod
 types: .venv/dev  ## check types
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
-docs: .venv/dev  ## write the API reference to build/docs
-	@# jaxtyping first, so that signatures show their shapes.
-	$(BIN)/python -c 'import jaxtyping; from pdoc.__main__ import cli; cli()' \
-	  --docformat google --output-directory build/docs posenc
+docs: .venv/explore  ## write the API reference, with lessons and explorer, to build/docs
+	$(BIN)/posenc export build/docs
 
 models: .venv/dev  ## compare with every model type of transformers and write docs/models.md
 	$(BIN)/python tools/model_defaults.py

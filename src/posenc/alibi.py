@@ -16,7 +16,7 @@ _SMALLEST_SLOPE = 2.0**-126  # the smallest normal float32
 
 @dataclass(frozen=True, kw_only=True)
 class Alibi:
-    """Attention with linear biases.
+    """Attention with linear biases: a slope for each head, times distance, off its scores.
 
     bias[h, i, j] = -slopes[h] * (position of query i - position of key j)
 

@@ -13,7 +13,7 @@ from posenc._arrays import Array, Bool, Float, Int
 
 @dataclass(frozen=True, kw_only=True)
 class Bipe:
-    """Bilevel positional encoding.
+    """Bilevel positional encoding: the place in a segment, and the number of the segment.
 
     embeddings + intra.encode(position within the segment)
     inter.rotate(queries, segment), or scores + inter.bias(segment, segment)

@@ -14,7 +14,7 @@ from posenc._arrays import Array, Bool, Float, Int
 
 @dataclass(frozen=True, kw_only=True)
 class Cope:
-    """Contextual position encoding.
+    """Contextual position encoding: it counts the keys that a query lets count, by gates.
 
     gate[i, j]     = sigmoid(queries[i] . keys[j] * scale) where i sees j, else 0
     position[i, j] = min(sum of gate[i, t] over t from j to i, length - 1)

@@ -14,7 +14,7 @@ from posenc._arrays import Array, Float, Int
 
 @dataclass(frozen=True, kw_only=True)
 class Deberta:
-    """Disentangled attention.
+    """Disentangled attention: content meets content, and each content meets distance.
 
     logits[h, i, j] = (queries[h, i] . keys[h, j]
                        + queries[h, i] . position_keys[h, D(i, j)]

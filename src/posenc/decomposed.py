@@ -14,7 +14,7 @@ from posenc._arrays import Array, Float, Int
 
 @dataclass(frozen=True, kw_only=True)
 class Decomposed:
-    """Decomposed relative position bias of the cells of a grid.
+    """Decomposed relative position bias of grids: a vector a row offset, one a column offset.
 
     logits[h, i, j] = queries[h, i] . keys[h, j] / sqrt(dim)
                       + queries[h, i] . rows[r] + queries[h, i] . columns[c]

@@ -40,7 +40,7 @@ class MixedRotary:
         >>> spec.rotate(q, positions.grid(3, 4), **spec.initial_weights()).shape
         (5, 3, 12, 8)
 
-    Source: Heo et al. 2024, arXiv:2403.13298, section 3.3; naver-ai/rope-vit,
+    Source: Heo et al. 2024, arXiv:2403.13298, section 3.2; naver-ai/rope-vit,
     self-attn/rope_self_attn.py.
     """
 
@@ -113,7 +113,7 @@ class MixedRotary:
             >>> bool(np.allclose(sin, np.sin([1.0, 1.0])))
             True
 
-        Source: Heo et al. 2024, arXiv:2403.13298, section 3.3.
+        Source: Heo et al. 2024, arXiv:2403.13298, section 3.2.
         """
         grids.check_coordinates(positions, 2)
         attention.check_weights(self.weights, {"frequencies": frequencies}, like=positions)
@@ -157,7 +157,7 @@ class MixedRotary:
             >>> spec.rotate(x, corner, **spec.initial_weights()).tolist()
             [[[1.0, 2.0, 3.0, 4.0]]]
 
-        Source: Heo et al. 2024, arXiv:2403.13298, section 3.3.
+        Source: Heo et al. 2024, arXiv:2403.13298, section 3.2.
         """
         _checks.features(x, self.dim)
         if x.ndim < 3 or x.shape[-3] != self.heads:

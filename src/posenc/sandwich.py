@@ -11,7 +11,7 @@ from posenc._arrays import Array, Float, Int
 
 @dataclass(frozen=True, kw_only=True)
 class Sandwich:
-    """Sinusoidal vectors of query and key, multiplied with each other and nothing else.
+    """A bias with nothing trained: the dot product of the sinusoidal vectors of two positions.
 
     bias[h, i, j] = (sum over k of cos(distance * frequency[k]) - dim / 2) / divisors[h]
     frequency[k] = base ** (-2 k / dim),  divisors[h] = 8 h / heads,  h = 1 ... heads

@@ -14,7 +14,7 @@ from posenc._arrays import Array, Float, Int
 
 @dataclass(frozen=True, kw_only=True)
 class Shaw:
-    """Relative position representations.
+    """Relative position representations: trained vectors for distances, clipped far off.
 
     logits[h, i, j] = queries[h, i] . (keys[h, j] + key_table[c]) * scale
     outputs[h, i]   = sum over j of probabilities[h, i, j] * (values[h, j] + value_table[c])

@@ -18,7 +18,7 @@ Odd = Literal["refuse", "trim", "pad"]
 
 @dataclass(frozen=True, kw_only=True)
 class Sinusoidal:
-    """Sinusoidal position vectors.
+    """Sinusoidal position vectors: sine and cosine of position times frequency, in pairs.
 
     angle = (position + offset) * frequency[k]
     features 2k and 2k + 1         = sin(angle), cos(angle)     layout="interleaved"

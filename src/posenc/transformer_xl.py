@@ -15,7 +15,7 @@ from posenc.sinusoidal import Sinusoidal
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerXL:
-    """Relative attention of Transformer-XL.
+    """Relative attention of Transformer-XL: queries meet sinusoidal vectors of the distance.
 
     logits[h, i, j] = ((queries[h, i] + content_bias[h]) . keys[h, j]
                        + (queries[h, i] + position_bias[h]) . (projection R)[h]) * scale

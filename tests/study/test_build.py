@@ -27,6 +27,12 @@ minutes = 60
 good = "The derivation."
 warn = ""
 """
+FORMULA = """+++
+title = "More"
+sentence = "It is."
+symbols = [{{ sign = "d", kind = "{kind}", range = "{range}", means = "the size" }}]
++++
+"""
 CLAIM = """[pair-length]
 kind = "theorem"
 text = "The squares of a pair add up to one."
@@ -98,6 +104,28 @@ def test_a_typed_digit_is_a_fault(content, text, digit):
     assert found == [f"turning: '{digit}' is typed by hand; write an expression, {{{{ ... }}}}."]
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "place"),
+    [
+        ("lessons/01-more.md", '+++\ntitle = "Ten or 12"\ngoal = "x"\n+++\n', "more"),
+        ("howto/01-more.md", '+++\ntitle = "Ten or 12"\n+++\n', "more"),
+        ("formulas/more.md", '+++\ntitle = "Ten or 12"\nsentence = "x"\n+++\n', "more"),
+        ("formulas/more.md", FORMULA.format(kind="one of 12", range="any"), "more"),
+        ("formulas/more.md", FORMULA.format(kind="any", range="from 12 up"), "more"),
+        ("formulas/more.md", FORMULA.format(kind="any", range="any") + "12", "more"),
+    ],
+)
+def test_a_typed_digit_above_the_text(content, file, text, place):
+    found = faults(content(more={file: text}))
+    assert found == [f"{place}: '12' is typed by hand; write an expression, {{{{ ... }}}}."]
+
+
+def test_kind_and_range_are_rendered(content):
+    text = FORMULA.format(kind="one of {{ 3 * 4 }}", range="*from* $d$")
+    page = site.build(content(more={"formulas/more.md": text})).pages["formulas/more"]
+    assert "<td>one of 12</td><td><em>from</em> <math" in page
+
+
 def test_names_code_and_formulas_may_have_digits(content):
     text = "T5 and GPT-2 use `x[0]` and $10^4$.\n\n1. one\n2. two\n"
     site.build(content(more={"lessons/00-turning.md": f"{LESSON}\n{text}"}))
@@ -125,6 +153,25 @@ def test_an_expression_that_fails(content, text, words):
         ("room:nothing", "there is no room 'nothing'"),
         ("room:waves#encoding=alibi", "does not show the encoding 'alibi'"),
         ("room:waves#dimm=8", "has no setting dimm"),
+        ("room:waves#v=2", "v must be 1, not '2'"),
+        ("room:waves#encoding=rotary&dim=7", "dim must be an even number from 2 to"),
+        ("room:waves#dim=eight", "got 'eight'"),
+        ("room:waves#dim=-8", "got '-8'"),
+        ("room:waves#layout=thirds", "layout must be one of 'interleaved', 'half'"),
+        ("room:waves#mistake=nonsense", "mistake must be one of '', "),
+        ("room:table#encoding=alibi&mistake=degrees", "mistake must be one of '', "),
+        ("room:clock#encoding=alibi", "does not show the encoding 'alibi'"),
+        ("room:waves#count=8&position=8", "position must be a whole number from 0 to 7"),
+        ("room:waves#from=100&position=7", "position must be a whole number from 100 to 163"),
+        ("room:table#dim=8&column=8", "column must be a whole number from 0 to 7"),
+        ("room:bias#heads=8&head=8", "`head` must lie between 0 and 7"),
+        ("room:waves#dim=8&waves=0,8", "waves must be a whole number from 0 to 7"),
+        ("room:order#position=1", "the room 'order' has no setting position here"),
+        ("room:waves#encoding=learned&length=64&count=128&position=1", "64"),
+        ("room:table#encoding=rotary&factor=4", "has no setting factor here"),
+        ("room:waves#hide=dimm", "has no setting dimm to hide"),
+        (f"room:waves#ask={'a' * 301}", "ask must have at most 300 characters"),
+        (f"room:order#sentence={'a' * 241}", "sentence must have at most 240 characters"),
         ("https://example.org", "a link begins with one of"),
         ("page:nothing", "there is no page 'nothing'"),
     ],
@@ -148,6 +195,20 @@ def test_links_that_lead_somewhere(content):
 
 
 @pytest.mark.parametrize(
+    "target",
+    [
+        "waves#v=1&dim=8&waves=0,7&position=63&hide=encoding,dim",
+        "table#v=1&encoding=rotary&scaling=yarn&factor=4&column=3",
+        "waves#v=1&from=1000&position=1010",
+        "order#v=1&order=shuffled&shuffle=7",
+        "similarity#v=1&mistake=exponent%20doubled",
+    ],
+)
+def test_a_room_that_stands(content, target):
+    site.build(content(more={"lessons/00-turning.md": f"{LESSON}\n[a](room:{target})\n"}))
+
+
+@pytest.mark.parametrize(
     ("wrong", "right", "words"),
     [
         ('"theorem"', '"theorem"\nsource = "nobody"', "there is no source 'nobody'"),
@@ -161,6 +222,19 @@ def test_a_claim_without_ground(content, wrong, right, words):
     claim = CLAIM.replace(wrong, right)
     assert claim != CLAIM
     assert any(words in found for found in faults(content(more={"claims/all.toml": claim})))
+
+
+def test_a_claim_says_where_in_its_source(content):
+    claim = f'{CLAIM}source = "su2021"\nwhere = "section 3.2"\n'
+    page = site.build(content(more={"claims/all.toml": claim})).pages["claims/"]
+    assert "Su et al. 2021</a>, section 3.2" in page
+
+
+def test_a_place_in_no_source_is_a_fault(content):
+    claim = f'{CLAIM}where = "section 3.2"\n'
+    assert faults(content(more={"claims/all.toml": claim})) == [
+        "claim pair-length: `where` is 'section 3.2', a place in no `source`."
+    ]
 
 
 def test_a_measured_claim_needs_a_check(content):
@@ -193,6 +267,64 @@ def test_an_answer_that_a_mistake_gives_too(content):
         assert "which counts as the answer" in found
 
 
+TABLE = """[[question]]
+id = "q-3"
+kind = "table"
+ask = "Which?"
+spec = "sinusoidal:dim=8"
+options = [
+  {{ text = "side by side", spec = "{first}", why = "In pairs." }},
+  {{ text = "sines first", spec = "{second}", why = "In halves." }},
+  {{ text = "digits", why = "Only two values." }},
+]
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "count"),
+    [
+        ("sinusoidal:dim=8,layout=half", "sinusoidal:dim=8,base=100", 0),
+        ("sinusoidal:dim=8", "sinusoidal:dim=8,layout=interleaved", 2),
+    ],
+)
+def test_a_table_with_no_one_name(content, first, second, count):
+    table = TABLE.format(first=first, second=second)
+    [found] = faults(content(more={"quizzes/00-turning.toml": table}))
+    assert found == f"quiz of turning: q-3: exactly one option must be right; {count} are."
+
+
+def test_a_curve_with_places_for_other_points(content):
+    draw = '[[question]]\nid = "q-4"\nkind = "draw"\nask = "x"\ncurve = "[0, 1]"\nat = "[3]"\n'
+    [found] = faults(content(more={"quizzes/00-turning.toml": draw}))
+    assert found.endswith("`at` must be one for each point; there are 1 for 2.")
+
+
+LINE = """[[question]]
+id = "q-5"
+kind = "line"
+ask = "Which?"
+why = "It is."
+given = "a = 2"
+lines = ["b = a + {added}", "c = b * 2"]
+wrong = 0
+mend = "b = a + {mend}"
+holds = "c == 6"
+"""
+
+
+@pytest.mark.parametrize(
+    ("added", "mend", "words"),
+    [(1, 1, ["is right as it stands"]), (2, 3, ["still not right"]), (2, 1, [])],
+)
+def test_a_program_with_one_wrong_line(content, added, mend, words):
+    folder = content(more={"quizzes/00-turning.toml": LINE.format(added=added, mend=mend)})
+    if not words:
+        site.build(folder)
+        return
+    [found] = faults(folder)
+    assert words[0] in found
+
+
 def test_a_repeated_id(content):
     card = '[[card]]\nid = "q-2"\nkind = "symbol"\nfront = "a"\nback = "b"\n'
     found = faults(
@@ -216,6 +348,84 @@ def test_an_example_that_does_not_discriminate(content):
     )
     found = faults(content(more={"lessons/00-turning.md": f"{LESSON}\n{told}"}))
     assert "turning: the example is said to be blind for 'nonsense', but it is not." in found
+
+
+def test_a_program_is_run_and_what_it_prints_is_shown(content):
+    text = "```python\nimport posenc\nd = 4\n```\n\nand\n\n```python\nprint(d < 5, '<')\n```\n"
+    page = site.build(content(more={"lessons/00-turning.md": f"{LESSON}\n{text}"})).pages
+    assert page["learn/turning"].count('class="output"') == 1
+    assert "<samp>True &lt;\n</samp>" in page["learn/turning"]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("posenc.Sinusoidal(dim=7)", "NameError"),
+        ("import posenc\nposenc.Sinusoidal(dim=7)", "ValueError: `dim`"),
+        ("1 +", "SyntaxError"),
+    ],
+)
+def test_a_program_that_fails(content, code, words):
+    text = f"```python\n{code}\n```\n"
+    [found] = faults(content(more={"lessons/00-turning.md": f"{LESSON}\n{text}"}))
+    assert found.startswith(f"turning: a program fails: {words}")
+
+
+APART = """```apart
+right = "[0.25, 1.0]"
+by_hand = "{by_hand}"
+[wrong]
+"the root forgotten" = "{wrong}"
+```
+"""
+OWN = """```mistake
+name = "the root forgotten"
+sentence = "The scores are {{{{ 2 * 3 }}}} times too large{typed}."
+mend = "Divide."
+right = "d ** 0.5"
+wrong = "{wrong}"
+```
+"""
+
+
+def test_an_example_of_the_page_itself(content):
+    text = APART.format(by_hand="[1 / 4, 1]", wrong="[0.5, 2.0]")
+    page = site.build(content(more={"lessons/00-turning.md": f"{LESSON}\n{text}"})).pages
+    assert "<td>0.2500, 1.0000</td>" in page["learn/turning"]
+    assert "the root forgotten</th><td>0.5000, 2.0000</td>" in page["learn/turning"]
+
+
+@pytest.mark.parametrize(
+    ("by_hand", "wrong", "words"),
+    [
+        ("[0.25, 1]", "[0.25001, 1]", "would pass with the mistake 'the root forgotten'"),
+        ("[0.26, 1]", "[0.5, 2]", "by hand it is ['0.2600', '1.0000']"),
+        ("[0.25, 1]", "[0.5, nothing]", "cannot be worked out"),
+    ],
+)
+def test_an_example_of_the_page_itself_that_shows_nothing(content, by_hand, wrong, words):
+    text = APART.format(by_hand=by_hand, wrong=wrong)
+    [found] = faults(content(more={"lessons/00-turning.md": f"{LESSON}\n{text}"}))
+    assert words in found
+
+
+def test_a_mistake_of_the_page_itself(content):
+    text = OWN.format(typed="", wrong="d")
+    page = site.build(content(more={"lessons/00-turning.md": f"{LESSON}\n{text}"})).pages
+    assert "The scores are 6 times too large." in page["learn/turning"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "wrong", "words"),
+    [
+        ("", "2", "the mistake 'the root forgotten' changes nothing: both are 2.0."),
+        (" by 7", "d", "'7' is typed by hand"),
+    ],
+)
+def test_a_mistake_of_the_page_itself_that_is_none(content, typed, wrong, words):
+    text = OWN.format(typed=typed, wrong=wrong)
+    [found] = faults(content(more={"lessons/00-turning.md": f"{LESSON}\n{text}"}))
+    assert words in found
 
 
 @pytest.mark.parametrize("head", ["", "+++\ntitle = 1\n", "+++\ntitle =\n+++\n"])

@@ -6,7 +6,7 @@ import json
 import sqlite3
 import zipfile
 
-from posenc.study import cards
+from posenc.study.practice import cards
 
 CARDS = [
     {"id": "c-1", "lesson": "signs", "front": 'a "quote"', "back": "<math></math>\tand a tab"},

@@ -1,12 +1,16 @@
 """The pages of the study site in a real browser: read, answered, printed."""
 
+import html
 import json
+import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 from starlette.testclient import TestClient
 
 from posenc.explorer import server
+from posenc.explorer.rooms import ROOMS
 from posenc.study import served, site
 
 PAGES = sorted(site.built().pages)
@@ -54,6 +58,22 @@ def test_no_sideways_scrolling(read):
     for page in PAGES:
         tab = read(page, width=320)
         assert tab.evaluate("document.documentElement.scrollWidth") <= 320, page
+
+
+@pytest.mark.slow
+def test_every_room_opens_as_it_was_written(read):
+    """The page itself, which reads addresses in JavaScript, has nothing to mend in any of them."""
+    written = "".join(site.built().pages.values())
+    rooms = sorted(set(re.findall(r'(?:href|data-room)="\.\./(\w+#[^"]+)"', written)))
+    rooms = [html.unescape(room) for room in rooms if room.split("#")[0] in ROOMS]
+    assert len(rooms) > 100
+    told = {}
+    for room in rooms:
+        tab = read(room)
+        tab.evaluate("import('/static/main.js').then(({ settled }) => settled())")
+        told[room] = tab.locator("#notice").inner_text()
+        tab.goto("about:blank")  # as a new hash alone would open nothing anew
+    assert {room: words for room, words in told.items() if words} == {}
 
 
 def question_of(tab, kind):
@@ -134,6 +154,61 @@ def test_a_number_by_keyboard(read):
         assert form.locator(".asked").inner_text() != before
 
 
+def drawn(tab_of):
+    """A question that asks for a curve: its first variant, and its form."""
+    tab = page_with(tab_of, "draw")
+    [variant, *_], form = question_of(tab, "draw")
+    return tab, variant, form
+
+
+def test_a_curve_by_keyboard(read):
+    tab, variant, form = drawn(read)
+    low, high = min(variant["curve"]), max(variant["curve"])
+    for at, height in enumerate(variant["curve"]):
+        slider = form.get_by_role("slider").nth(at)
+        slider.press("Home")
+        steps = round((height - low) / (high - low) * float(slider.get_attribute("max")))
+        for _ in range(steps):
+            slider.press("ArrowUp")
+    form.get_by_role("button", name="Check").press("Enter")
+    assert form.locator(".verdict strong").inner_text() == "Right."
+    form.get_by_role("slider").first.press("Home" if variant["curve"][0] == high else "End")
+    form.get_by_role("button", name="Check").press("Enter")
+    assert "Your largest miss is 100 % of the curve's height" in form.inner_text()
+
+
+def test_a_curve_by_pointer(read):
+    tab, variant, form = drawn(read)
+    form.scroll_into_view_if_needed()
+    box = form.locator(".drawn svg").bounding_box()
+    right, half = box["x"] + box["width"] - 1, box["y"] + box["height"] / 2
+    tab.mouse.move(box["x"] + 1, box["y"] + 1)
+    tab.mouse.down()
+    tab.mouse.move(right, box["y"] + 1, steps=len(variant["curve"]) * 3)
+    tab.mouse.up()
+    tab.mouse.move(box["x"] + 1, half)  # no button is held any more
+    values = [slider.input_value() for slider in form.get_by_role("slider").all()]
+    assert set(values) == {form.get_by_role("slider").first.get_attribute("max")}
+
+
+def test_the_printed_key_is_that_of_the_variant_in_sight(read):
+    tab = page_with(read, "numeric")
+    data = json.loads(tab.locator(".quiz").get_attribute("data-questions"))
+    at, question = next((at, one) for at, one in enumerate(data) if len(one["variants"]) > 1)
+    key = tab.locator(".answers > ol > li").nth(at)
+    form = tab.locator(f"[data-id='{question['id']}'] form")
+    for variant in question["variants"][:2]:
+        shown = key.evaluate(
+            "(key, html) => { const other = key.cloneNode(); other.innerHTML = html;"
+            " return key.innerHTML === other.innerHTML; }",
+            variant["key"],
+        )
+        assert shown
+        form.get_by_role("button", name="Check").press("Enter")
+        form.get_by_text("Again").press("Enter")
+    assert question["variants"][0]["key"] != question["variants"][1]["key"]
+
+
 def test_a_card_by_keyboard(read):
     tab = read("cards/")
     front = tab.locator(".card .front").inner_text()
@@ -156,9 +231,15 @@ def test_print(read):
 
 def test_a_room_inside_a_page(read):
     tab = read("learn/sinusoidal")
-    tab.locator("figure.room button").first.click()
+    tab.locator("figure.room").first.scroll_into_view_if_needed()
     frame = tab.frame_locator("figure.room iframe").first
     frame.locator("figure[data-view] figcaption").first.wait_for()
+    expect(frame.locator("header.top")).to_be_hidden()
+    expect(frame.locator("form.panel")).to_be_visible()
+    assert not tab.locator("figure.room .still").first.is_visible()
+    tab.emulate_media(media="print")
+    assert tab.locator("figure.room .still").first.is_visible()
+    assert not tab.locator("figure.room iframe").first.is_visible()
 
 
 def test_without_script(browser, address):

@@ -75,7 +75,7 @@ _FREQUENCIES = (
         sentence="The cosine of a pair takes the exponent (2k + 1) / dim and the sine 2k / dim, "
         "so a pair has two frequencies: no pair has length 1, and no shift is a rotation.",
         mend="Take 2k / dim for both members of pair k: halve the feature's number first.",
-        source="DongjunLee/transformer-tensorflow#6",
+        source="maxjcohen/transformer#62",
     ),
     Mistake(
         name="feature taken for pair",
@@ -86,6 +86,7 @@ _FREQUENCIES = (
         sentence="The exponent is 2 i / dim for feature i, where i should count pairs: sine and "
         "cosine of a pair differ, and the wavelengths reach base squared.",
         mend="Take 2 (i // 2) / dim for feature i.",
+        source="DongjunLee/transformer-tensorflow#6",
     ),
     Mistake(
         name="exponent doubled",
@@ -201,8 +202,8 @@ _POSITIONS = (
         kinds=(Rotary,),
         step="positions",
         wrong=lambda positions, encoding: -positions,
-        sentence="Queries and keys turn by minus their position: scores still depend on the gap "
-        "alone, so only a turned vector shows it.",
+        sentence="Queries and keys turn by minus their position: each gap has the score of the "
+        "opposite one. Scores still depend on the gap alone, so no law shows it.",
         mend="(a, c) -> (a cos - c sin, c cos + a sin).",
     ),
 )
@@ -323,8 +324,8 @@ _TABLES = (
         kinds=(Rotary,),
         step="layout",
         wrong=_other_layout,
-        sentence="Features are paired as in the other layout: the first token is right, the "
-        "others are not, whatever the weights were trained with.",
+        sentence="Features are paired in another layout than that of the weights: the first token "
+        "is right, the others are not.",
         mend="Say the layout of the weights, or permute the rows of the query and key weights.",
         source="huggingface/transformers#25199",
     ),
@@ -373,7 +374,7 @@ _BIASES = (
         sentence="Slopes are sorted, and the published rule does not sort them: a permutation of "
         "heads, which trained weights do not follow.",
         mend="Keep the published order: first the slopes of the power of two below.",
-        source="ofirpress/attention_with_linear_biases#17",
+        source="antofuller/CROMA#12",
     ),
     Mistake(
         name="sign of the bias",
@@ -390,8 +391,8 @@ _BIASES = (
         wrong=lambda table, encoding: table - table[:, :, :1],
         needs=lambda encoding: encoding.direction == "causal",
         severity="harmless",
-        sentence="Each row is moved by a constant (slope * key position), which the softmax takes "
-        "out again.",
+        sentence="Each row is moved by a constant (slope * query position) and reads slope * key "
+        "position. The softmax takes the constant out again.",
         mend="Nothing to mend under a softmax and a causal mask.",
         source="ofirpress/attention_with_linear_biases#9",
     ),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from posenc.study import numbers
+from posenc.study.writing import numbers
 
 Kind = Literal["theorem", "measured", "paper", "hope", "disputed"]
 
@@ -28,6 +28,7 @@ class Claim:
         kind: what it rests on.
         text: the statement. What a paper found has its digits; all others are expressions.
         source: id of a source, or "".
+        where: the place in the source, such as "section 3.2, table 2", or "".
         check: an expression over the library that is true, or "".
     """
 
@@ -35,6 +36,7 @@ class Claim:
     kind: Kind
     text: str
     source: str = ""
+    where: str = ""
     check: str = ""
 
 
@@ -63,6 +65,8 @@ def _faults(claim: Claim, sources: Mapping[str, Any]) -> list[str]:
             found.append(f"a {claim.kind} claim needs a `check`, an expression that is true.")
         for digit in numbers.typed(claim.text):
             found.append(f"{digit!r} is typed by hand; write an expression, {{{{ ... }}}}.")
+    if claim.where and not claim.source:
+        found.append(f"`where` is {claim.where!r}, a place in no `source`.")
     if claim.source and claim.source not in sources:
         found.append(f"there is no source {claim.source!r}.")
     if claim.check:

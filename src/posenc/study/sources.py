@@ -45,9 +45,7 @@ def read(file: Path, *, root: Path = CONTENT) -> Source:
         head = tomllib.loads(parts[1])
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{file.name}: its head is no TOML: {error}.") from error
-    order, _, rest = file.stem.partition("-")
-    name = rest if order.isdigit() else file.stem
-    return Source(file=file.relative_to(root), name=name, head=head, body=parts[2])
+    return Source(file=file.relative_to(root), name=_name(file), head=head, body=parts[2])
 
 
 def every(folder: str, *, root: Path = CONTENT) -> list[Source]:
@@ -73,14 +71,22 @@ def entries(folder: str, faults: list[str], *, root: Path = CONTENT) -> dict[str
     return found
 
 
+def names(folder: str, *, root: Path = CONTENT) -> dict[str, list[str]]:
+    """The ids of every TOML file of a folder, by the name of the file without its number."""
+    return {_name(file): list(_toml(file)) for file in sorted((root / folder).glob("*.toml"))}
+
+
 def tables(folder: str, key: str, *, root: Path = CONTENT) -> list[dict[str, Any]]:
     """The tables `[[key]]` of every TOML file of a folder, each with the `file` it stands in."""
     found = []
     for file in sorted((root / folder).glob("*.toml")):
-        order, _, rest = file.stem.partition("-")
-        name = rest if order.isdigit() else file.stem
-        found += [table | {"file": name} for table in _toml(file)[key]]
+        found += [table | {"file": _name(file)} for table in _toml(file)[key]]
     return found
+
+
+def _name(file: Path) -> str:
+    order, _, rest = file.stem.partition("-")
+    return rest if order.isdigit() else file.stem
 
 
 def _toml(file: Path) -> dict[str, Any]:

@@ -1,9 +1,8 @@
 // Questions that can be answered: each try brings the next variant, each choice has its reason.
 
-import { html, line, plot, set, svg } from "../static/dom.js";
+import { html } from "../static/dom.js";
+import { draw } from "./draw.js";
 import { forget, load, save } from "./memory.js";
-
-const HALF = 0.5;
 
 function start(quiz) {
   const progress = html("p", { class: "hint", role: "status" });
@@ -15,6 +14,7 @@ function start(quiz) {
   quiz.before(progress);
   quiz.after(html("p", { class: "buttons" }, erase));
   const questions = JSON.parse(quiz.dataset.questions);
+  const keys = quiz.parentElement.querySelectorAll(".answers li");
   const answered = load("quiz");
   const report = () => {
     const right = questions.filter(({ id }) => answered[id] === "right").length;
@@ -22,12 +22,16 @@ function start(quiz) {
   };
   for (const [at, question] of questions.entries()) {
     const place = quiz.querySelector(`[data-id="${question.id}"]`);
-    const key = place.querySelector(".key"); // on paper the answers stand below
-    place.replaceChildren(key, interactive(question, `Question ${at + 1}`, (verdict) => {
+    const key = place.querySelector(".key");
+    const shown = (variant) => {
+      keys[at].innerHTML = variant.key; // rendered by the library
+    };
+    const done = (verdict) => {
       answered[question.id] = verdict === "right" ? verdict : (answered[question.id] ?? verdict);
       save("quiz", answered);
       report();
-    }));
+    };
+    place.replaceChildren(key, interactive(question, `Question ${at + 1}`, { shown, done }));
   }
   report();
 }
@@ -38,8 +42,8 @@ function address(after) {
   return `../${room}${document.body.dataset.suffix ?? ""}#${settings}`;
 }
 
-/** A question as a form, with its verdict below. */
-function interactive(question, name, done) {
+/** A question as a form, with its verdict below; tells which variant is in sight, and how it went. */
+function interactive(question, name, { shown, done }) {
   const { id, kind, variants, after } = question;
   const form = html("form", { autocomplete: "off", "aria-label": name });
   let turn = 0;
@@ -64,6 +68,7 @@ function interactive(question, name, done) {
       again.hidden = false;
       done(right ? "right" : "tried");
     };
+    shown(variant);
     form.replaceChildren(asked, ...parts, html("p", { class: "buttons" }, check, again), verdict);
   };
   show();
@@ -171,31 +176,6 @@ function wrongLine({ lines, wrong }, id) {
   const made = options({ options: offered }, id, "radio", (written) => written);
   made.parts[0].querySelectorAll("span").forEach((span, at) => span.replaceWith(html("code", {}, lines[at])));
   return made;
-}
-
-/** A curve drawn by sliders, one a point, so that keys and pointers can both do it. */
-function draw({ curve, tolerance }, id) {
-  const [low, high] = [Math.min(...curve), Math.max(...curve)];
-  const path = svg("path", { class: "curve" });
-  const truth = svg("path", { class: "faint" });
-  const height = high - low;
-  const drawing = plot([-HALF, -high - 0.1 * height, curve.length, 1.2 * height], truth, path);
-  const sliders = curve.map((_, at) => {
-    const slider = html("input", { type: "range", min: low, max: high, step: "any", value: (low + high) / 2, "aria-label": `height at ${at}` });
-    slider.oninput = update;
-    return slider;
-  });
-  function update() {
-    set(path, { d: line(sliders.map(({ value }, at) => [at, -value])) });
-  }
-  update();
-  const judge = () => {
-    const gap = Math.max(...curve.map((value, at) => Math.abs(value - sliders[at].value)));
-    set(truth, { d: line(curve.map((value, at) => [at, -value])) });
-    const share = Math.round((100 * gap) / height);
-    return { right: gap <= tolerance * height, words: `The largest gap is ${share} % of the curve's range; the true curve is drawn too.` };
-  };
-  return { parts: [html("div", { class: "draws", id: `${id}-draw` }, drawing, ...sliders)], judge };
 }
 
 function heat(table) {

@@ -6,9 +6,13 @@ choice, several   `options`, each with `text`, `right` and `why`
 numeric           `answer`, an expression; `tolerance`; `wrong` expressions, each with its `why`
 order             `items` in the right order; `keys`, expressions that grow from item to item
 match             `pairs` of two texts
-line              `lines` of which number `wrong` (from 0) is at fault; `why`
-draw              `curve`, an expression for a list of heights; `tolerance` as a share of its range
-table             `spec` of a table to be named, among `options` as in choice
+line              `lines` of which number `wrong` (from 0) is at fault; `why`. Where the program
+                  can be run: `given`, what stands before it; `mend`, the line as it should be;
+                  `holds`, an expression that is true of the mended program alone
+draw              `curve`, an expression for a list of heights; `at`, one for where each of them
+                  stands, by default 0, 1, ...; `tolerance` as a share of the curve's range
+table             `spec` of a table to be named, among `options`, each with `text`, `why` and, where
+                  a table of the library is meant, its own `spec`
 
 `seed` gives names the values that they may have; every set of values is one variant, and in all of
 them the answer must be the only defensible one.
@@ -21,8 +25,11 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from posenc.study import numbers
-from posenc.study.text import Page, inline, worked as worked_text
+import numpy as np
+
+from posenc.study.practice import key
+from posenc.study.writing import numbers
+from posenc.study.writing.text import Page, inline, worked as worked_text
 
 MOST = 12
 """Variants of one question that a page holds."""
@@ -73,10 +80,11 @@ def _variant(question: Question, page: Page) -> dict[str, Any]:
         return {}
     asked = {"ask": inline(question["ask"], page), "why": inline(question.get("why", ""), page)}
     try:
-        return asked | _KINDS[kind](question, page)
+        made = asked | _KINDS[kind](question, page)
     except (KeyError, ValueError) as error:
         page.fault(f"cannot be worked out: {error}")
-        return asked
+        made = asked
+    return made | {"key": key.key(made)}
 
 
 def _choice(question: Question, page: Page) -> dict[str, Any]:
@@ -117,7 +125,7 @@ def _numeric(question: Question, page: Page) -> dict[str, Any]:
 
 def _order(question: Question, page: Page) -> dict[str, Any]:
     items = [inline(item, page) for item in question["items"]]
-    keys = [float(numbers.value(key, page.values)) for key in question["keys"]]
+    keys = [float(numbers.value(one, page.values)) for one in question["keys"]]
     if len(keys) != len(items) or any(b <= a for a, b in itertools.pairwise(keys)):
         page.fault(f"`keys` must be one for each item and grow; they are {keys}.")
     _distinct(items, page)
@@ -135,20 +143,48 @@ def _line(question: Question, page: Page) -> dict[str, Any]:
     lines, wrong = question["lines"], question["wrong"]
     if not 0 <= wrong < len(lines):
         page.fault(f"`wrong` must be the number of a line, from 0; got {wrong}.")
+    elif "holds" in question:
+        mended = [question["mend"] if at == wrong else line for at, line in enumerate(lines)]
+        if not _holds(question, mended):
+            page.fault("with the line `mend` the program is still not right.")
+        if _holds(question, lines):
+            page.fault("the program is right as it stands.")
     return {"lines": lines, "wrong": wrong}
+
+
+def _holds(question: Question, lines: list[str]) -> bool:
+    """Whether a program does what it should, as the expression `holds` says of its names."""
+    names = dict(numbers.NAMES)
+    exec("\n".join([question.get("given", ""), *lines]), names)
+    return bool(numbers.value(question["holds"], names))
 
 
 def _draw(question: Question, page: Page) -> dict[str, Any]:
     curve = [float(height) for height in numbers.value(question["curve"], page.values)]
     if len(set(curve)) < 2:
         page.fault("a curve to be drawn must not be flat.")
-    return {"curve": curve, "tolerance": float(question.get("tolerance", 0.15))}
+    at = numbers.value(question.get("at", "range(len(curve))"), {**page.values, "curve": curve})
+    if len(at) != len(curve):
+        page.fault(f"`at` must be one for each point; there are {len(at)} for {len(curve)}.")
+    tolerance = float(question.get("tolerance", 0.15))
+    return {"curve": curve, "at": [float(place) for place in at], "tolerance": tolerance}
 
 
 def _table(question: Question, page: Page) -> dict[str, Any]:
-    spec = worked_text(question["spec"], page, quoted=True)
-    shown = numbers.rows(spec, 0, question.get("rows", 24))
-    return _choice({**question, "kind": "choice"}, page) | {"table": shown.round(3).tolist()}
+    """An option is right if its own `spec` gives the very table; one without a `spec` is not."""
+    count = question.get("rows", 24)
+    shown = _table_of(question, page, count)
+    options = [
+        option
+        | {"right": "spec" in option and np.array_equal(_table_of(option, page, count), shown)}
+        for option in question["options"]
+    ]
+    made = _choice({**question, "kind": "choice", "options": options}, page)
+    return made | {"table": shown.round(3).tolist()}
+
+
+def _table_of(written: Mapping[str, Any], page: Page, count: int) -> np.ndarray:
+    return numbers.rows(worked_text(written["spec"], page, quoted=True), 0, count)
 
 
 def _distinct(texts: list[str], page: Page) -> None:

@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from posenc.study import numbers
+from posenc.study.writing import numbers
 
 _BLOCK = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 
@@ -23,6 +23,11 @@ _ALONE = re.compile(r"(?<=\n\n)\$([^$\n]+)\$(?=\n\n)")
 
 _TABLE = '<div class="scroll" role="group" tabindex="0" aria-label="Table"><table>\n'
 _HEAD = re.compile(r"<th([^>]*)>(<math(?:(?!</th>).)*</math>)</th>", re.DOTALL)
+
+_SHORT = 8
+"""Lines that a program may print before what it prints is folded."""
+
+_FUNCTION = re.compile(r"(<mi>(?:sin|cos|ln|log|exp|max|min)</mi>)(?=<m(?:i|n|sub|sup|frac|sqrt)>)")
 
 Draw = Callable[[dict[str, Any]], str]
 
@@ -36,6 +41,7 @@ class Page:
         values: the names that its expressions may use.
         link: from a scheme and what follows it to an address; raises LookupError for a dead one.
         blocks: what draws a fenced block of TOML, by its word.
+        run: what a program of the page prints; None where programs are only shown.
         faults: lines that are added to as faults are found.
     """
 
@@ -43,6 +49,7 @@ class Page:
     values: Mapping[str, Any] = field(default_factory=dict)
     link: Callable[[str, str], str]
     blocks: Mapping[str, Draw] = field(default_factory=dict)
+    run: Callable[[str], str] | None = None
     faults: list[str] = field(default_factory=list)
 
     def fault(self, words: str) -> None:
@@ -84,8 +91,9 @@ def inline(text: str, page: Page, *, quoted: bool = False) -> str:
 
 
 def formula(latex: str, *, block: bool = False) -> str:
-    """A formula as MathML."""
-    return convert(latex, display="block" if block else "inline")
+    """A formula as MathML, with room between a function and what it is taken of."""
+    made = convert(latex, display="block" if block else "inline")
+    return _FUNCTION.sub(r'\1<mspace width="0.17em"/>', made)
 
 
 def _markdown(page: Page) -> MarkdownIt:
@@ -137,7 +145,7 @@ def _link(token: Token, page: Page) -> str:
 def _fence(token: Token, page: Page) -> str:
     word = token.info.strip()
     if word in ("", "python", "text", "toml"):
-        return f'<pre tabindex="0"><code>{html.escape(token.content)}</code></pre>\n'
+        return _code(token.content) + (_output(token.content, page) if word == "python" else "")
     if word not in page.blocks:
         page.fault(f"there is no block {word!r}; there are {', '.join(page.blocks)}.")
         return ""
@@ -146,3 +154,23 @@ def _fence(token: Token, page: Page) -> str:
     except (tomllib.TOMLDecodeError, KeyError, ValueError, TypeError) as error:
         page.fault(f"the block {word!r} is not right: {error}")
         return ""
+
+
+def _code(written: str) -> str:
+    return f'<pre tabindex="0"><code>{html.escape(written)}</code></pre>\n'
+
+
+def _output(program: str, page: Page) -> str:
+    """What a program prints, below it."""
+    if page.run is None:
+        return ""
+    try:
+        printed = page.run(program)
+    except ValueError as error:
+        page.fault(f"a program fails: {error}")
+        return ""
+    if not printed:
+        return ""
+    folded = "" if printed.count("\n") <= _SHORT else "<details><summary>What it prints</summary>"
+    shown = f'<pre class="output" tabindex="0"><samp>{html.escape(printed)}</samp></pre>'
+    return f"{folded}{shown}{'</details>' if folded else ''}\n"

@@ -100,6 +100,12 @@ def bias(text: str, query: int, key: int, head: int = 0) -> float:
     return float(evaluation.bias(spec.parse(text), *places)[head, 0, 0])
 
 
+def softmax(scores: Any, axis: int = -1) -> np.ndarray:
+    """Shares made of scores along an axis, by default along the keys."""
+    powers = np.exp(np.asarray(scores, dtype=float))
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+
 def wrong(text: str, mistake: str, position: int) -> list[float]:
     """The numbers of an encoding at one position, with a known mistake in them."""
     made = mistakes.numbers(spec.parse(text), [position], mistakes.named(mistake))
@@ -145,6 +151,7 @@ NAMES: dict[str, Any] = {
     "row": row,
     "rows": rows,
     "bias": bias,
+    "softmax": softmax,
     "wrong": wrong,
 }
 """What expressions may name."""

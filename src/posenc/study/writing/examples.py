@@ -52,6 +52,39 @@ def faults(
     return found + [f"{name!r}: say why it is not shown." for name, why in blind.items() if not why]
 
 
+def confused(
+    right: Any, others: Mapping[str, Any], *, by_hand: Any = None, digits: int = 4
+) -> list[str]:
+    """What an example shows no better than another answer would.
+
+    Args:
+        right: the numbers of the library.
+        others: numbers that a mistake leads to, by its name.
+        by_hand: the same numbers by plain arithmetic, if they were worked out.
+        digits: decimals shown.
+    Returns:
+        One line for each mistake whose digits are the right ones, and one if the arithmetic leads
+        to others.
+    Example:
+        >>> confused([0.25], {"the root forgotten": [0.250001]})
+        ["the example would pass with the mistake 'the root forgotten'."]
+    """
+    shown = written(right, digits)
+    found = [
+        f"the example would pass with the mistake {name!r}."
+        for name, other in others.items()
+        if written(other, digits) == shown
+    ]
+    if by_hand is not None and written(by_hand, digits) != shown:
+        found.append(f"by hand it is {written(by_hand, digits)}, by the library {shown}.")
+    return found
+
+
+def written(values: Any, digits: int) -> list[str]:
+    """Numbers as an example shows them."""
+    return [f"{number + 0.0:.{digits}f}" for number in np.ravel(np.asarray(values, dtype=float))]
+
+
 def steps(text: str, position: int) -> dict[str, Any]:
     """The example worked out step by step, as the library explains it."""
     return explain(spec.parse(text), position=position).to_data()
@@ -59,5 +92,4 @@ def steps(text: str, position: int) -> dict[str, Any]:
 
 def _shown(encoding: Any, positions: Sequence[int], digits: int, mistake: Any) -> list[str]:
     """The digits of an example."""
-    made = mistakes.numbers(encoding, positions, mistake)
-    return [f"{number + 0.0:.{digits}f}" for number in np.ravel(made)]
+    return written(mistakes.numbers(encoding, positions, mistake), digits)

@@ -12,7 +12,7 @@ from typing import Any
 
 import genanki
 
-from posenc.study.text import Page, inline
+from posenc.study.writing.text import Page, inline
 
 KINDS = ("definition", "symbol", "picture", "number", "mistake", "evidence", "cloze")
 _DECK = 1_710_221_517  # drawn once; Anki knows decks and note types by such numbers

@@ -6,14 +6,13 @@ import html
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
-from urllib.parse import parse_qsl
 
-from posenc import mistakes, spec
-from posenc.explorer import fields
-from posenc.explorer.rooms import ROOMS
+import numpy as np
+
+from posenc import mistakes
 from posenc.explorer.still import still
-from posenc.study import examples, text
-from posenc.study.text import Draw, Page
+from posenc.study.writing import examples, numbers, rooms, text
+from posenc.study.writing.text import Draw, Page
 
 
 def blocks(page: Page) -> dict[str, Draw]:
@@ -22,13 +21,18 @@ def blocks(page: Page) -> dict[str, Draw]:
     predict   `ask`, `reveal`: guess first, then look
     worked    `spec`, `positions`, `digits`, `blind`: worked out by the library, and checked to
               tell every known mistake apart
+    apart     `right`, `wrong` by name, `by_hand`, `digits`: expressions for the numbers of an
+              example that a page works out in its own way, and for what mistakes make of them;
+              checked to differ
     room      `state`, `look`: a room of the explorer at some settings
-    mistake   `name`, `room`: a known mistake, with the link that switches it on
+    mistake   `name`, `room`: a mistake that the library knows, with the link that switches it on;
+              of any other `sentence`, `mend`, and two expressions `right` and `wrong` that differ
     say       `words`: a formula to be read aloud
     """
     drawers = {
         "predict": _predict,
         "worked": _worked,
+        "apart": _apart,
         "room": _room,
         "mistake": _mistake,
         "say": _say,
@@ -52,6 +56,27 @@ def _worked(page: Page, block: Mapping[str, Any]) -> str:
     parts = [_steps(block["spec"], position, digits) for position in positions]
     rest = "".join(f'<details class="worked">{part}</details>\n' for part in parts[1:])
     return f'<details class="worked" open>{parts[0]}</details>\n{rest}{_blind(block)}'
+
+
+def _apart(page: Page, block: Mapping[str, Any]) -> str:
+    digits = block.get("digits", 4)
+    right = numbers.value(block["right"], page.values)
+    by_hand = numbers.value(block["by_hand"], page.values) if "by_hand" in block else None
+    others = {
+        text.inline(name, page): numbers.value(wrong, page.values)
+        for name, wrong in block["wrong"].items()
+    }
+    for fault in examples.confused(right, others, by_hand=by_hand, digits=digits):
+        page.fault(fault)
+    rows = "".join(
+        f'<tr><th scope="row">{name}</th><td>{numbers.numbers(np.ravel(values), digits)}</td></tr>'
+        for name, values in {"as it should be": right, **others}.items()
+    )
+    return (
+        '<div class="scroll apart" role="group" tabindex="0" aria-label="Right and wrong">'
+        f"<table><thead><tr><th>what is done</th><th>what comes out</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table></div>\n"
+    )
 
 
 def _blind(block: Mapping[str, Any]) -> str:
@@ -91,47 +116,56 @@ def _room(page: Page, block: Mapping[str, Any]) -> str:
     if not address:
         return ""
     return (
-        f'<figure class="room" data-room="{address}">{_still(block["state"])}<figcaption>{look} '
-        f'<a href="{address}">Open the room</a></figcaption></figure>\n'
+        f'<figure class="room" data-room="{address}"><figcaption>{look} '
+        f'<a href="{address}">Open the room</a></figcaption>{_still(block["state"])}</figure>\n'
     )
 
 
 def _still(state: str) -> str:
     """The beginning of the table that a room shows, as a picture that needs no script."""
-    name, _, hash = state.partition("#")
-    given = dict(parse_qsl(hash))
-    kind = given.get("encoding", ROOMS[name].first)
-    known = {control["name"]: control for control in fields.controls(kind)}
-    values = {name: _setting(known[name], value) for name, value in given.items() if name in known}
     try:
-        picture = still(spec.from_data(fields.data(kind, values)))
+        picture = still(rooms.opened(state).encoding)
     except ValueError:  # a trained table that ends before the picture does
         return ""
     paths = "".join(
         f'<path stroke="{colour}" d="{path}"/>' for colour, path in picture["shades"].items()
     )
-    what = (
-        f"{picture['rows']} rows and {picture['columns']} columns of {picture['text']} as colours"
-    )
+    what = f"{picture['rows']} rows and {picture['columns']} columns of {picture['text']}"
     return (
-        f'<svg class="still" role="img" aria-label="{html.escape(what)}" '
+        f'<div class="still"><svg aria-hidden="true" '
         f'viewBox="0 0 {picture["columns"]} {picture["rows"]}" preserveAspectRatio="none">'
-        f"{paths}</svg>"
+        f'{paths}</svg><p class="hint">{html.escape(what)}, as colours.</p></div>'
     )
-
-
-def _setting(control: Mapping[str, Any], value: str) -> Any:
-    return value if "options" in control else float(value) if "." in value else int(value)
 
 
 def _mistake(page: Page, block: Mapping[str, Any]) -> str:
-    mistake = mistakes.named(block["name"])
-    address = html.escape(_address(page, block["room"]))
+    known = next((one for one in mistakes.MISTAKES if one.name == block["name"]), None)
+    if known is None:
+        _check_differs(page, block)
+        open_it = "See it in the explorer"
+        sentence, mend = (text.inline(block[name], page) for name in ("sentence", "mend"))
+    else:
+        open_it = "See it with the mistake switched on"
+        sentence, mend = html.escape(known.sentence), html.escape(known.mend)
     return (
-        f'<article class="mistake"><h3>{html.escape(mistake.name)}</h3>'
-        f"<p>{html.escape(mistake.sentence)}</p><p>The cure: {html.escape(mistake.mend)}</p>"
-        f'<p><a href="{address}">See it with the mistake switched on</a></p></article>\n'
+        f'<article class="mistake"><h3>{html.escape(block["name"])}</h3>'
+        f"<p>{sentence}</p><p>The cure: {mend}</p>{_way(page, block, open_it)}</article>\n"
     )
+
+
+def _check_differs(page: Page, block: Mapping[str, Any]) -> None:
+    """A mistake that only the page knows: its numbers must not be the right ones."""
+    right, wrong = (numbers.value(block[name], page.values) for name in ("right", "wrong"))
+    if np.shape(right) == np.shape(wrong) and np.allclose(right, wrong, rtol=0, atol=5e-5):
+        page.fault(f"the mistake {block['name']!r} changes nothing: both are {right}.")
+
+
+def _way(page: Page, block: Mapping[str, Any], words: str) -> str:
+    """The link to a room that shows a mistake, if there is one."""
+    if "room" not in block:
+        return ""
+    address = html.escape(_address(page, block["room"]))
+    return f'<p><a href="{address}">{words}</a></p>'
 
 
 def _address(page: Page, state: str) -> str:

@@ -1,0 +1,1 @@
+"""What a reader practises with: quizzes and cards."""
