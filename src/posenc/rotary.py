@@ -25,7 +25,8 @@ class Rotary:
 
     Args:
         dim: width of a head.
-        base: Hugging Face calls it rope_theta.
+        base: geometric range of the frequencies, which run from 1 towards 1 / base. Hugging Face
+            calls it rope_theta.
         layout: which features are a pair: "half" (k and k + rotary_dim / 2: GPT-NeoX, Hugging
             Face Llama) or "interleaved" (2k and 2k + 1: RoFormer, GPT-J, Meta's Llama files).
             It must be the one that the weights were trained with.

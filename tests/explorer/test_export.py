@@ -176,6 +176,19 @@ def test_settings_of_a_file_are_in_its_address(exports, tab):
     assert tab.locator("#encoding").input_value() == "rotary"
 
 
+def test_a_mistake_in_a_file_begins_at_zero(exports, tab):
+    start = f"{(exports / 'one.html').as_uri()}#room=table&v=1&encoding=sinusoidal"
+    tab.goto(f"{start}&from=1000&position=1003")
+    drawn(tab)
+    assert tab.locator("#from").input_value() == "1000"
+    tab.select_option("#mistake", "degrees")
+    tab.locator("#remark").get_by_text("Mistake switched on").wait_for()
+    assert tab.locator("#from, #count").count() == 0
+    assert tab.locator("#position").input_value() == "11"
+    assert tab.locator("#position").get_attribute("max") == "11"
+    assert "position 11" in said(tab)
+
+
 @pytest.mark.parametrize(
     "hash", ["room=nowhere", "room=__proto__", "%", "room=table&v=1&dim=7&x=<b>"]
 )

@@ -125,3 +125,11 @@ def test_front_page(visit):
     assert tab.locator("#rooms a").count() == len(ROOMS)
     tab.locator("#rooms a", has_text=ROOMS["bias"].question).click()
     tab.wait_for_url("**/bias")
+
+
+@pytest.mark.parametrize(
+    "place", ["bias#v=1&encoding=sandwich&dim=2", "stretch#v=1&encoding=rotary&dim=2&scaling=yarn"]
+)
+def test_small_numbers_and_far_edges_fit_a_narrow_screen(visit, place):
+    tab = visit(f"/{place}", width=390)
+    assert tab.evaluate("document.documentElement.scrollWidth") == 390

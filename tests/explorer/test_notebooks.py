@@ -11,7 +11,6 @@ import time
 import urllib.request
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 
@@ -158,6 +157,7 @@ def shown_and_answered(tab):
 
 def test_jupyterlab(home, tab):
     pytest.importorskip("jupyterlab")
+    nbformat = pytest.importorskip("nbformat")
     cells = [nbformat.v4.new_code_cell(cell) for cell in CELLS]
     book = nbformat.v4.new_notebook(cells=cells)
     book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}

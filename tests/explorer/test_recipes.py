@@ -172,3 +172,17 @@ def test_table():
         recipes.table(rope, 0, 513)
     with pytest.raises(ValueError, match=r"`head` must lie between 0 and 3; got head=4"):
         recipes.table(Alibi(heads=4), 0, 3, head=4)
+
+
+def test_xpos_where_float32_holds_it():
+    code = XPos(dim=64, scale_base=64.0)
+    first, last, says = recipes.recipe(code)["drawable"]
+    assert first == 0
+    for role in ("query", "key"):
+        table = np.concatenate(code.table(np.asarray([last]), role=role))
+        assert 1e-38 < np.abs(table).max() < np.inf
+    recipes.table(code, last - 127, 64)
+    for make in (recipes.table, recipes.recipe):
+        with pytest.raises(ValueError, match=r"float32 holds .* only: look there, set `center`"):
+            make(code, start=last - 126, count=64)
+    assert f"from position 0 to {last}" in says

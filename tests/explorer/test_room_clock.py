@@ -138,7 +138,7 @@ def test_on_a_grid_each_pair_counts_along_its_own_axis(visit):
     frequencies = 100.0 ** (-np.arange(16) / 16)
     rows, columns = ((at * frequencies / (2 * np.pi) >= 1).sum() for at in (5, 7))
     assert (rows, columns) == (0, 1)
-    assert "1 of 32 pairs have finished a turn: 16." in text(tab, "#clocks-twin")
+    assert "1 of 32 pairs has finished a turn: 16." in text(tab, "#clocks-twin")
 
 
 @pytest.mark.parametrize(
@@ -182,3 +182,10 @@ def test_settings_that_leave_no_pair(visit, hash):
     follow(tab, "v=1")
     assert "2 of 32 pairs" in text(tab, "#clocks-twin")
     assert tab.locator(".clocks canvas").bounding_box()["width"] > 300
+
+
+def test_one_pair(visit):
+    tab = visit("/clock#v=1&encoding=sinusoidal&dim=2&position=6")
+    assert "the one pair has not finished a turn." in text(tab, "#clocks-twin")
+    follow(tab, "#v=1&encoding=sinusoidal&dim=2&position=7")
+    assert "the one pair has finished a turn." in text(tab, "#clocks-twin")

@@ -232,8 +232,13 @@ def test_the_answer_does_not_know_the_sentence():
     with pytest.raises(TypeError, match=r"acts on the words of a sentence.*got Swin"):
         asked.answer("order", {"spec": "swin:heads=2,window=[4,4]"})
     query = {"spec": "deberta:heads=8,dim=16", "head": "8"}
-    with pytest.raises(ValueError, match="`head` must be one of 8 heads; got 8"):
+    with pytest.raises(ValueError, match="`head` must lie between 0 and 7; got head=8"):
         asked.answer("order", query)
+
+
+def test_a_head_of_an_encoding_whose_heads_are_alike():
+    query = {"spec": "shaw:dim=16,max_distance=4"}
+    assert asked.answer("order", query | {"head": "-1"}) == asked.answer("order", query)
 
 
 @pytest.mark.parametrize("kind", ["sinusoidal", "rotary", "sandwich"])

@@ -214,3 +214,31 @@ def test_settings_that_turn_nothing(visit):
     assert tab.locator("#pictures > figure:visible").count() == 1
     follow(tab, "v=1")
     assert tab.locator(".dials li").first.is_visible()
+
+
+@pytest.mark.parametrize("kind", ["m_rotary", "rotary"])
+@pytest.mark.parametrize("count", [64, 32])
+def test_a_link_that_points_beyond_what_is_in_sight(visit, kind, count):
+    tab = visit(f"/rotation#v=1&encoding={kind}")
+    # With as many rows as before no table is asked for anew.
+    follow(tab, f"v=1&encoding={kind}&gap=512&count={count}")
+    assert settings(tab)["gap"] == count - 1
+    assert f"Distance to query must be a whole number from 0 to {count - 1}" in text(tab, "#notice")
+    assert f"the query {count - 1} further on" in text(tab, "#hands-twin")
+    assert tab.input_value("#gap") == str(count - 1)
+
+
+def test_xpos_beyond_float32(visit):
+    tab = visit("/rotation#v=1&encoding=xpos&from=30000")
+    before = text(tab, "#hands-twin")
+    follow(tab, "v=1&encoding=xpos&from=2147482000")
+    assert "float32 holds what xPos multiplies queries and keys with" in text(tab, "#notice")
+    assert text(tab, "#hands-twin") == before
+    assert settings(tab)["from"] == 30_000
+
+
+@pytest.mark.parametrize(("dim", "dials"), [(2, 1), (8, 4), (16, 8)])
+def test_few_pairs_are_all_shown(visit, dim, dials):
+    tab = visit(f"/rotation#v=1&encoding=rotary&dim={dim}")
+    assert tab.locator(".dials li").count() == dials
+    assert tab.locator(".dials .current").count() == 1

@@ -212,3 +212,8 @@ def test_every_encoding(visit, kind):
     twins = tab.locator("figure:not([hidden]) figcaption").all_inner_texts()
     assert all(twin.endswith(".") for twin in twins)
     assert not any(word in " ".join(twins) for word in ("NaN", "undefined", "Infinity"))
+
+
+def test_a_head_that_there_is_not():
+    with pytest.raises(ValueError, match="`head` must lie between 0 and 7; got head=99"):
+        look_alikes(METHODS["mixed_rotary"].encoding, below="64", head="99")

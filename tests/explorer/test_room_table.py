@@ -117,3 +117,27 @@ def test_a_pin_that_is_no_encoding(visit, pin):
     assert "undefined" not in text(tab, "#notice")
     assert values(tab).shape == (64, 64)
     visit.forgive("status of 400")
+
+
+def offered(tab, name):
+    return tab.locator(f"#mistake option[value='{name}']").text_content()
+
+
+def test_a_mistake_sets_along_what_it_needs(visit):
+    tab = visit("/table#v=1&encoding=rotary")
+    assert offered(tab, "YaRN ramp reversed") == "YaRN ramp reversed (sets Scaling to YaRN)"
+    tab.select_option("#mistake", "YaRN ramp reversed")
+    settled(tab)
+    assert settings(tab)["scaling"] == "yarn"
+    assert "Mistake switched on" in text(tab, "#remark")
+    assert text(tab, "#notice") == ""
+    assert offered(tab, "YaRN ramp reversed") == "YaRN ramp reversed"
+
+
+def test_a_mistake_leaves_what_is_right_for_it(visit):
+    tab = visit("/table#v=1&encoding=alibi&heads=12")
+    assert offered(tab, "plain slopes") == "plain slopes"
+    tab.select_option("#mistake", "plain slopes")
+    settled(tab)
+    assert settings(tab)["heads"] == 12
+    assert settings(tab)["mistake"] == "plain slopes"

@@ -121,6 +121,40 @@ def test_a_choice_by_keyboard(read):
     assert "1 of" in tab.locator(".quiz").locator("xpath=preceding-sibling::p[1]").inner_text()
 
 
+def test_the_wrong_line_by_keyboard(read):
+    tab = page_with(read, "line")
+    [variant, *_], form = question_of(tab, "line")
+    offered = form.locator(".options code")
+    assert offered.all_text_contents() == variant["lines"]
+    assert {*offered.evaluate_all("all => all.map((one) => getComputedStyle(one).whiteSpace)")} == {
+        "pre-wrap"
+    }
+    form.get_by_role("button", name="Check").press("Enter")
+    assert form.locator(".verdict").inner_text() == "Not yet. Nothing is chosen."
+    form.locator("input").nth(variant["wrong"]).press("Space")
+    tab.keyboard.press("Enter")
+    assert "Right." in form.locator(".verdict").inner_text()
+    assert "Nothing is chosen" not in form.locator(".verdict").inner_text()
+
+
+def test_each_of_several_choices_has_its_reason(read):
+    tab = page_with(read, "several")
+    [variant, *_], form = question_of(tab, "several")
+    for box in form.locator("input").all():
+        box.press("Space")
+    tab.keyboard.press("Enter")
+    reasons = form.locator(".verdict li").evaluate_all("all => all.map((one) => one.innerHTML)")
+    written = form.evaluate(
+        """(form, options) => options.map(({ text, why }) => {
+            const item = document.createElement("li");
+            item.innerHTML = `${text}: ${why}`;
+            return item.innerHTML;
+        })""",
+        variant["options"],
+    )
+    assert sorted(reasons) == sorted(written)
+
+
 def test_answers_are_forgotten(read):
     tab = page_with(read, "numeric")
     variants, form = question_of(tab, "numeric")
@@ -145,13 +179,31 @@ def test_a_number_by_keyboard(read):
         tab.keyboard.press("Enter")
         assert "Not yet." in form.locator(".verdict").inner_text()
         assert "No known mistake" not in form.locator(".verdict").inner_text()
+    form.get_by_text("Show the answer").press("Enter")
+    assert form.locator(".verdict").inner_text().startswith("Answer.")
     form.locator("input").fill(str(variants[0]["answer"]))
-    tab.keyboard.press("Enter")
+    form.locator("input").press("Enter")
     assert "Right." in form.locator(".verdict").inner_text()
+    assert not form.get_by_text("Show the answer").is_visible()
     if len(variants) > 1:
         before = form.locator(".asked").inner_text()
         form.get_by_text("Again").press("Enter")
         assert form.locator(".asked").inner_text() != before
+
+
+def test_what_does_not_fit_is_named(read):
+    tab = page_with(read, "match")
+    [variant, *_], form = question_of(tab, "match")
+    fields = form.locator("select").all()
+    for field, (_, other) in zip(fields, variant["pairs"], strict=True):
+        field.select_option(value=other)
+    fields[1].select_option(value="")
+    form.get_by_text("Check").press("Enter")
+    told = form.locator(".verdict li").all_inner_texts()
+    assert told == [form.locator("label").nth(1).inner_text()]
+    fields[1].select_option(value=variant["pairs"][1][1])
+    form.get_by_text("Check").press("Enter")
+    assert "Right." in form.locator(".verdict").inner_text()
 
 
 def drawn(tab_of):

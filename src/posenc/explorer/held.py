@@ -225,7 +225,8 @@ def _of_room(control: Control, name: str, free: list[str]) -> Control:
         return control | {"default": rows, "when": when | _NEVER}
     if control["name"] in _PLACES:
         kinds = [] if control["name"] in asks else free
-        return control | {"when": when | {"encoding": kinds}}
+        # Mistakes are held from position 0 on, in one size.
+        return control | {"when": when | {"encoding": kinds, "mistake": [""]}}
     if control["name"] not in asks:
         return control
     offered = _offered(control)

@@ -135,7 +135,7 @@ def _words(found: Identity, verdict: str) -> str:
     if verdict == "harmless":
         return (
             f"Harmless by itself: “{best.mistake.name}”. A model trained with it loses nothing; "
-            "weights that were trained without it do not fit."
+            "weights that were trained without it may not fit."
         )
     return f"A real bug: “{best.mistake.name}”."
 

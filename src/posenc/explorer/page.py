@@ -12,10 +12,12 @@ from latex2mathml.converter import convert
 from posenc import __version__, evaluation, mistakes, spec
 from posenc.bipe import Bipe
 from posenc.explorer import fields, fonts, methods, palette, recipes
+from posenc.explorer.fields import needs
 from posenc.explorer.methods import METHODS
 from posenc.explorer.rooms import ROOMS
 from posenc.explorer.rooms.controls import GROUPS
 from posenc.explorer.still import still
+from posenc.mistakes import Mistake
 from posenc.xpos import XPos
 
 HERE = Path(__file__).parent
@@ -119,7 +121,7 @@ def content(name: str) -> dict[str, Any]:
     here = room(name)
     return {
         "room": here,
-        "methods": {kind: _shown(name, kind) for kind in here["encodings"]},
+        "methods": {kind: _method(kind) for kind in here["encodings"]},
         "groups": GROUPS,
         "elsewhere": sorted({one["name"] for other in ROOMS.values() for one in other.controls}),
         "colours": {theme: palette.colours(theme) for theme in ("light", "dark")},
@@ -186,24 +188,15 @@ def _environment() -> Environment:
 _method = functools.cache(method)
 
 
-def _shown(room: str, kind: str) -> dict[str, Any]:
-    """A method without the mistakes that a room hides."""
-    hidden = ROOMS[room].hides
-    controls = [
-        control | {"options": [one for one in control["options"] if one["value"] not in hidden]}
-        if control["name"] == "mistake"
-        else control
-        for control in _method(kind)["controls"]
-    ]
-    return _method(kind) | {"controls": controls}
-
-
 def _mistakes(encoding: Any) -> list[dict[str, Any]]:
     known = [one for one in mistakes.MISTAKES if type(encoding) in one.kinds]
     if not known:
         return []
     none = {"value": "", "label": "none", "hint": "as the library computes it"}
-    options = [{"value": one.name, "label": one.name, "hint": one.sentence} for one in known]
+    options = [
+        {"value": one.name, "label": one.name, "hint": one.sentence} | _set_along(encoding, one)
+        for one in known
+    ]
     return [
         {
             "name": "mistake",
@@ -214,3 +207,19 @@ def _mistakes(encoding: Any) -> list[dict[str, Any]]:
             "options": [none, *options],
         }
     ]
+
+
+def _set_along(encoding: Any, mistake: Mistake) -> dict[str, Any]:
+    """What choosing a mistake changes that is not made in an encoding as it is at first.
+
+    `sets` are names of settings, each with the value that is changed and the one it gets; `says`
+    is the same in words.
+    """
+    kind = spec.to_data(encoding)["kind"]
+    idle = mistake in needs.idle(encoding)
+    changes = needs.needed(encoding, mistake) if idle else None
+    if not changes:
+        return {}
+    first = {control["name"]: control["default"] for control in fields.controls(kind)}
+    sets = [{"name": name, "from": first[name], "to": to} for name, to in changes.items()]
+    return {"sets": sets, "says": needs.words(kind, changes)}

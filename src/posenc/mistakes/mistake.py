@@ -21,7 +21,7 @@ class Mistake:
         sentence: what is wrong, and how it shows.
         mend: what to do instead.
         severity: "wrong"; or "harmless" where a model trained with it loses nothing, although
-            weights that were trained without it do not fit.
+            weights that were trained without it may not fit.
         source: a public report, or "".
         needs: whether an encoding of the right kind has the setting that is got wrong.
     """

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from posenc.study.writing import numbers
+from posenc.study.writing.text import Page, inline
 
 Kind = Literal["theorem", "measured", "paper", "hope", "disputed"]
 
@@ -38,6 +39,10 @@ class Claim:
     source: str = ""
     where: str = ""
     check: str = ""
+
+    def shown(self, page: Page) -> str:
+        """The statement as HTML. Only what a source says may have digits typed by hand."""
+        return inline(self.text, page, quoted=self.kind not in ("theorem", "measured"))
 
 
 def read(table: Mapping[str, Mapping[str, Any]]) -> dict[str, Claim]:

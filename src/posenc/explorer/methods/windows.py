@@ -50,7 +50,7 @@ SWIN_V2 = Method(
     "a number a head. It is added to the score, inside a window of an image.",
     formulas=(
         r"16\,\sigma\left(f_h(u_r,\, u_c)\right)",
-        r"u = \text{sign}(x)\, \frac{\log_2(1 + |x|)}{3}",
+        r"u = \text{sign}(x)\, \frac{\log_2(1 + \left|x\right|)}{3}",
         r"x = \frac{8\,\Delta}{w - 1}",
     ),
     aloud="The bias in head h is 16 times the logistic function of the network f, which reads two "

@@ -38,7 +38,8 @@ def recipe(
 
     kind "waves"   column c at position p: scale * growth * wave(turn), wave and pair being
                    columns[c]; turn = (p + offset) * sum(turns[pair]), in whole turns; growth is 1,
-                   or where there are `rates` exp((p - center) * rates[pair])
+                   or where there are `rates` exp((p - center) * rates[pair]); `drawable`, if there,
+                   is the first and the last position that can be drawn, and what to say of others
     kind "bias"    query i, key j, head h: slopes[h] * (start + step * |i - j|), start and step
                    being `behind` or, for keys after the query, `ahead`; where that is None,
                    minus infinity; 0 where i = j

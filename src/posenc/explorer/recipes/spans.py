@@ -11,7 +11,7 @@ from posenc.bipe import Bipe
 from posenc.explorer.recipes.limits import FARTHEST, ROWS
 from posenc.xpos import XPos
 
-_LONGEST = math.log(1e37)  # and their products with a feature stay within float32
+_LARGEST = math.log(1e37)  # times a feature it still is a float32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,9 @@ def span(encoding: Any, start: int, count: int, head: int, grid: int | None) -> 
     if grid is not None:
         _within("grid", grid, 1, ROWS)
     if isinstance(encoding, XPos):
-        _drawable(encoding, start, start + 2 * count - 1)
+        first, last, says = drawable(encoding)
+        if not first <= start <= start + 2 * count - 1 <= last:  # a query stands that far ahead
+            raise ValueError(says)
     return Span(start=start, count=count, head=head, grid=grid)
 
 
@@ -62,19 +64,26 @@ def heads(encoding: Any) -> int:
     return getattr(between, "heads", 0)
 
 
+def drawable(code: XPos) -> tuple[int, int, str]:
+    """The positions at which float32 holds queries and keys of xPos, and what to say of others.
+
+    Example:
+        >>> drawable(XPos(dim=64))[:2]
+        (0, 34819)
+    """
+    fastest = max(abs(math.log(decay)) for decay in code.decays)
+    away = math.floor(_LARGEST / fastest * code.scale_base)
+    first, last = max(code.center - away, 0), code.center + away
+    return (
+        first,
+        last,
+        f"float32 holds what xPos multiplies queries and keys with from position {first} to {last} "
+        f"only: look there, set `center` nearer (center={code.center}), or raise `scale_base` "
+        f"(scale_base={code.scale_base}).",
+    )
+
+
 def _within(name: str, value: int, lowest: int, highest: int) -> None:
     _checks.integer(name, value)
     if not lowest <= value <= highest:
         raise ValueError(f"`{name}` must lie between {lowest} and {highest}; got {name}={value}.")
-
-
-def _drawable(code: XPos, first: int, last: int) -> None:
-    """Refuse positions at which queries or keys, whose scales are inverse, leave float32."""
-    away = max(abs(first - code.center), abs(last - code.center))
-    grown = away / code.scale_base * max(abs(math.log(decay)) for decay in code.decays)
-    if grown > _LONGEST:
-        raise ValueError(
-            f"xPos multiplies queries or keys by 1e{grown / math.log(10):.0f} at the positions "
-            f"from {first} to {last}, and float32 ends at 3e38. Bring them and `center` together "
-            f"(center={code.center}), or raise `scale_base` (scale_base={code.scale_base})."
-        )

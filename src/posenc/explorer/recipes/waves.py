@@ -10,7 +10,7 @@ from typing import Any
 from posenc import _checks, angles
 from posenc.explorer.recipes import pairs
 from posenc.explorer.recipes.limits import FARTHEST
-from posenc.explorer.recipes.spans import Span
+from posenc.explorer.recipes.spans import Span, drawable
 from posenc.longrope import LongRope
 from posenc.rotary import Rotary
 from posenc.sinusoidal import Sinusoidal
@@ -57,6 +57,7 @@ def xpos(code: XPos, span: Span) -> dict[str, Any]:
     return _turning(code, code.frequencies) | {
         "rates": [math.log(decay) / code.scale_base for decay in code.decays],
         "center": code.center,
+        "drawable": [*drawable(code)],
         "note": "These are the numbers of queries; keys are turned alike, and grow where queries "
         "shrink.",
     }

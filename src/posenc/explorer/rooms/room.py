@@ -40,7 +40,6 @@ class Room:
         shows: whether it makes sense for an encoding.
         controls: its own settings, beside the fields of the encoding.
         pictures: in reading order.
-        hides: mistakes that its pictures cannot show rightly.
         notes: what to notice, each a heading and a few sentences.
         python: the lines that make its main picture's numbers: by the family of an encoding that
             is "plain" (`page.tags`), else under "any"; `{encoding}` stands for the constructor,
@@ -58,7 +57,6 @@ class Room:
     controls: tuple[Control, ...]
     pictures: tuple[Picture, ...]
     begins: Mapping[str, Any] = field(default_factory=dict)
-    hides: tuple[str, ...] = ()
     notes: tuple[tuple[str, str], ...] = ()
     python: Mapping[str, str] = field(default_factory=dict)
     answer: Callable[..., Mapping[str, Any]] | None = None

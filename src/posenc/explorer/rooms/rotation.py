@@ -77,7 +77,7 @@ ROOM = Room(
         Picture(
             view="hands",
             title="A query and a key, turned",
-            hint="One dial a pair; the pair under the cursor is marked.",
+            hint="One dial a pair, of many pairs only some; the one under the cursor is marked.",
         ),
         Picture(
             view="shares",

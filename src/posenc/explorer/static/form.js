@@ -140,19 +140,32 @@ function choice(control, { change }) {
   };
 }
 
-function select(control, { change }) {
+function select(control, { settings, change }) {
   const { name, options } = control;
   const hint = html("p", { class: "hint" });
   const offered = options.map(({ value, label }) => html("option", { value }, label));
   const field = html("select", { id: name }, ...offered);
-  field.onchange = () => change({ [name]: options[field.selectedIndex].value }, DONE);
+  field.onchange = () => {
+    const chosen = options[field.selectedIndex];
+    const along = setAlong(chosen, settings()).map(({ name: other, to }) => [other, to]);
+    change({ ...Object.fromEntries(along), [name]: chosen.value }, DONE);
+  };
   return {
     element: html("div", { class: "control wide" }, html("label", { for: name }, ...labelled(control)), field, hint),
     show(values) {
       field.selectedIndex = options.findIndex(({ value }) => value === values[name]);
+      options.filter(({ sets }) => sets).forEach((option) => {
+        const sets = setAlong(option, values).length ? ` (sets ${option.says})` : "";
+        offered[options.indexOf(option)].text = option.label + sets;
+      });
       hint.textContent = options[field.selectedIndex]?.hint ?? "";
     },
   };
+}
+
+/** The settings that choosing an option changes, too: those that stand as they did at first. */
+function setAlong({ sets = [] }, values) {
+  return sets.filter(({ name, from }) => values[name] === from);
 }
 
 function text(control, { change }) {

@@ -86,9 +86,7 @@ function change(changes, { done }) {
 /** Another encoding begins with its own fields; where one looks stays. */
 function taken(kind) {
   const fresh = defaults(page, kind);
-  const { tags } = page.methods[kind];
   for (const { name } of page.room.controls) fresh[name] = settings[name];
-  if ("from" in fresh && !tags.includes("line")) fresh.from = 0;
   return { ...fresh, hide: settings.hide, ask: settings.ask };
 }
 

@@ -31,8 +31,16 @@ export async function table({ spec, mistake = "", ...span }) {
   const asked = depends.has(same) ? picked(span, depends.get(same)) : span;
   const recipe = await get("/data/recipe", { ...query, ...asked });
   depends.set(same, recipe.depends);
+  refuseBeyond(recipe, span);
   const shown = { ...span, ...recipe.held }; // a saved copy holds one part of an array
   return { recipe, span: shown, ...cut(await evaluated(recipe, shown), recipe, span) };
+}
+
+/** A query can stand as many positions ahead of the last key as there are keys. */
+function refuseBeyond({ drawable }, { start, count }) {
+  if (!drawable) return;
+  const [first, last, says] = drawable;
+  if (start < first || start + 2 * count - 1 > last) throw new Error(says);
 }
 
 /** Fewer rows where a saved copy has more of them than were asked for; what turns has a row a place. */

@@ -19,7 +19,7 @@ export function controlsOf(page, values) {
   const fits = ({ needs }) => !needs || method.tags.includes(needs);
   const all = [...page.room.controls.filter(fits), ...method.controls];
   const idle = ({ when = {} }) =>
-    Object.entries(when).some(([name, value]) => ![value].flat().includes(values[name]));
+    Object.entries(when).some(([name, value]) => ![value].flat().includes(values[name] ?? ""));
   return all.filter((control) => !idle(control));
 }
 
@@ -78,6 +78,7 @@ function kindOf({ step = 1 }) {
 /** Settings that others depend on, moved into the ranges that these now have. */
 export function settle(values, page, extent) {
   const settled = { ...values };
+  if ("from" in settled && !controlsOf(page, values).some(({ name }) => name === "from")) settled.from = 0;
   for (const control of controlsOf(page, values).filter((each) => each.bounds)) {
     const { min, max } = bounds(control, settled, extent);
     settled[control.name] = Math.min(Math.max(settled[control.name], min), max);

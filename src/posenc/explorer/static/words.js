@@ -22,7 +22,9 @@ export function whole(value) {
 
 /** A number beside a scale, as short as it can be. */
 export function tick(value) {
-  return String(Number(value.toPrecision(3))).replace("-", "−");
+  const small = value !== 0 && Math.abs(value) < 1e-4;
+  const text = small ? value.toExponential(2) : String(Number(value.toPrecision(3)));
+  return text.replaceAll("-", "−");
 }
 
 /** A place of a table, as "feature 4". */

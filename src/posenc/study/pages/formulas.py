@@ -28,7 +28,7 @@ def _formula(material: Material, source: Source) -> str:
     formulas = source.head.get("formulas") or (method.formulas if method else ())
     return render(
         "formula.html",
-        title=material.title(source, method.title if method else source.name),
+        title=_title(material, source),
         sentence=text.inline(source.head["sentence"], page),
         formulas=[text.formula(line, block=True) for line in formulas],
         aloud=_aloud(source, page),
@@ -38,6 +38,11 @@ def _formula(material: Material, source: Source) -> str:
         facts=dict(zip(QUESTIONS, method.facts, strict=True)) if method else {},
         reading=material.reading(source),
     )
+
+
+def _title(material: Material, source: Source) -> str:
+    method = METHODS.get(source.name)
+    return material.title(source, method.title if method else source.name)
 
 
 def _aloud(source: Source, page: Page) -> str:
@@ -62,10 +67,18 @@ def _symbol(symbol: Mapping[str, str], page: Page) -> dict[str, Any]:
 
 
 def _list(material: Material) -> str:
-    known = {source.name: source for source in material.formulas}
+    known = {source.name: _entry(material, source) for source in material.formulas}
     groups = {
-        group: [(kind, METHODS[kind].title) for kind in kinds if kind in known]
-        for group, kinds in GROUPS.items()
+        group: [known[kind] for kind in kinds if kind in known] for group, kinds in GROUPS.items()
     }
-    rest = [(name, material.title(known[name])) for name in known if name not in METHODS]
-    return render("formulas.html", title="Formulas", groups=groups | {"Around them": rest})
+    rest = [entry for name, entry in known.items() if name not in METHODS]
+    return render("formulas.html", title="Formulas", groups=groups | {"Attention itself": rest})
+
+
+def _entry(material: Material, source: Source) -> dict[str, str]:
+    """A line of the list: the title of a page and the sentence it begins with."""
+    return {
+        "name": source.name,
+        "title": _title(material, source),
+        "sentence": text.inline(source.head["sentence"], material.page(source.name)),
+    }

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from posenc.study.material import Material
 from posenc.study.rendering import render
+from posenc.study.sources import Source
 from posenc.study.writing import text
 
 
@@ -14,12 +15,7 @@ def pages(material: Material) -> Iterator[tuple[str, str]]:
     for at in range(len(material.lessons)):
         yield _lesson(material, at)
     for source in material.howtos:
-        # Theirs load whole models and write files: the tests run them.
-        _, body = material.written(source, run=False)
-        yield (
-            f"howto/{source.name}",
-            render("plain.html", title=material.title(source), body=body),
-        )
+        yield _howto(material, source)
     yield "learn/", _list(material)
 
 
@@ -42,6 +38,17 @@ def _lesson(material: Material, at: int) -> tuple[str, str]:
     )
 
 
+def _howto(material: Material, source: Source) -> tuple[str, str]:
+    # The programs load whole models and write files: the tests run them.
+    page, body = material.written(source, run=False)
+    return f"howto/{source.name}", render(
+        "howto.html",
+        title=material.title(source),
+        goal=text.inline(source.head["goal"], page),
+        body=body,
+    )
+
+
 def _needed(material: Material, name: str) -> dict[str, str]:
     known = material.titles(material.lessons)
     if name not in known:
@@ -57,13 +64,15 @@ def _neighbour(material: Material, at: int) -> dict[str, str] | None:
 
 
 def _list(material: Material) -> str:
-    lessons = [
-        {
-            "name": source.name,
-            "title": material.title(source),
-            "goal": text.inline(source.head["goal"], material.page(source.name)),
-        }
-        for source in material.lessons
-    ]
-    howtos = material.titles(material.howtos)
-    return render("learn.html", title="Learn", lessons=lessons, howtos=howtos)
+    listed = {
+        folder: [
+            {
+                "address": f"{folder}/{source.name}",
+                "title": material.title(source),
+                "goal": text.inline(source.head["goal"], material.page(source.name)),
+            }
+            for source in files
+        ]
+        for folder, files in (("learn", material.lessons), ("howto", material.howtos))
+    }
+    return render("learn.html", title="Learn", lessons=listed["learn"], howtos=listed["howto"])

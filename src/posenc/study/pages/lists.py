@@ -52,6 +52,4 @@ def _entries(
 
 
 def _claim(material: Material, claim: claims.Claim) -> dict[str, Any]:
-    page = material.page(f"claim {claim.name}")
-    quoted = claim.kind not in ("theorem", "measured")
-    return vars(claim) | {"text": text.inline(claim.text, page, quoted=quoted)}
+    return vars(claim) | {"text": claim.shown(material.page(f"claim {claim.name}"))}

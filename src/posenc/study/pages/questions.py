@@ -54,8 +54,9 @@ def _worked(entry: Entry, first: bool, material: Material, page: Page) -> dict[s
         },
         "figure": _address(page, "room", entry["figure"]) if "figure" in entry else "",
         "claims": [
-            {"address": address, "kind": material.claims[name].kind}
+            {"address": address, "kind": claim.kind, "text": claim.shown(page)}
             for name, address in _addresses(page, "claim", claimed)
+            for claim in (material.claims[name],)
         ],
         "sources": [
             {"address": address, **material.sources[name]}

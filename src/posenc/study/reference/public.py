@@ -90,7 +90,7 @@ def library() -> Object:
 
 
 def members(topic: Topic, root: Object) -> dict[str, Object]:
-    """The objects of a page by the name they are called by, classes first."""
+    """The objects of a page by their names: those of `posenc` itself first, then classes."""
     found = {}
     for name in topic.modules:
         for member in _of_module(root[name]):
@@ -100,7 +100,12 @@ def members(topic: Topic, root: Object) -> dict[str, Object]:
             if base not in found.values() and not base.name.startswith("_"):
                 found[base.path] = base
     order = ("class", "function", "attribute")
-    return dict(sorted(found.items(), key=lambda one: order.index(one[1].kind.value)))
+
+    def place(one: tuple[str, Object]) -> tuple[bool, int]:
+        called, member = one
+        return called.count(".") > 1, order.index(member.kind.value)
+
+    return dict(sorted(found.items(), key=place))
 
 
 def bases(member: Object) -> list[Object]:

@@ -60,16 +60,21 @@ function interactive(question, name, { shown, done }) {
       show();
       form.querySelector("input, select, button")?.focus();
     };
+    const solve = html("button", { type: "button", hidden: "" }, "Show the answer");
+    solve.onclick = () => {
+      verdict.innerHTML = `<strong>Answer.</strong> ${variant.key}`;
+    };
     form.onsubmit = (event) => {
       event.preventDefault();
       const { right, words } = judge();
       verdict.innerHTML = `<strong>${right ? "Right." : "Not yet."}</strong> ${words} ${right ? variant.why : ""}`;
       if (right && after) verdict.append(" ", html("a", { href: address(after) }, "See it in the explorer"));
       again.hidden = false;
+      solve.hidden = right;
       done(right ? "right" : "tried");
     };
     shown(variant);
-    form.replaceChildren(asked, ...parts, html("p", { class: "buttons" }, check, again), verdict);
+    form.replaceChildren(asked, ...parts, html("p", { class: "buttons" }, check, again, solve), verdict);
   };
   show();
   return form;
@@ -100,10 +105,18 @@ function options({ options: written }, id, type, arranged = mixed) {
   const judge = () => {
     const chosen = offered.filter((_, at) => boxes[at].checked);
     const right = offered.every((option, at) => option.right === boxes[at].checked);
-    const words = chosen.length ? chosen.map(({ why }) => why).join(" ") : "Nothing is chosen.";
-    return { right, words };
+    const reasons = type === "radio" ? chosen.map(({ why }) => why).join(" ") : each(chosen);
+    // Reasons for right choices alone would not say why the whole is not right.
+    const missing = !right && chosen.length && chosen.every((option) => option.right);
+    const words = missing ? `Something is missing, and what is chosen is right. ${reasons}` : reasons;
+    return { right, words: chosen.length ? words : "Nothing is chosen." };
   };
   return { parts: [html("div", { class: "options" }, ...labels)], judge };
+}
+
+/** Every choice beside its reason, as nobody could tell several reasons apart. */
+function each(chosen) {
+  return `<ul>${chosen.map(({ text, why }) => `<li>${text}: ${why}</li>`).join("")}</ul>`;
 }
 
 function numeric({ answer, tolerance, wrong }, id) {
@@ -164,8 +177,9 @@ function match({ pairs }, id) {
     return html("p", { class: "control" }, label, html("select", { id: name }, html("option", { value: "" }, "choose"), ...offered));
   });
   const judge = () => {
-    const wrong = fields.filter((field, at) => field.querySelector("select").value !== pairs[at][1]).length;
-    return { right: wrong === 0, words: wrong ? `${wrong} of ${pairs.length} do not fit.` : "" };
+    const wrong = pairs.filter(([, other], at) => fields[at].querySelector("select").value !== other);
+    const list = wrong.map(([one]) => `<li>${one}</li>`).join("");
+    return { right: !wrong.length, words: wrong.length ? `These do not fit: <ul>${list}</ul>` : "" };
   };
   return { parts: fields, judge };
 }

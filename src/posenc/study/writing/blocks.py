@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from posenc import mistakes
+from posenc.explorer.methods import METHODS
 from posenc.explorer.still import still
 from posenc.study.writing import examples, numbers, rooms, text
 from posenc.study.writing.text import Draw, Page
@@ -121,16 +122,26 @@ def _room(page: Page, block: Mapping[str, Any]) -> str:
     )
 
 
+_OF_TABLES = ("waves", "table", "clock", "rotation", "bias", "bugs")
+"""Rooms whose subject is the table itself, so that a picture of it shows what they show."""
+
+
 def _still(state: str) -> str:
     """The beginning of the table that a room shows, as a picture that needs no script."""
+    opened = rooms.opened(state)
+    if opened.room not in _OF_TABLES:
+        return ""
     try:
-        picture = still(rooms.opened(state).encoding)
+        picture = still(opened.encoding)
     except ValueError:  # a trained table that ends before the picture does
         return ""
     paths = "".join(
         f'<path stroke="{colour}" d="{path}"/>' for colour, path in picture["shades"].items()
     )
-    what = f"{picture['rows']} rows and {picture['columns']} columns of {picture['text']}"
+    what = (
+        f"{METHODS[opened.kind].title}: the first {picture['rows']} rows and "
+        f"{picture['columns']} columns"
+    )
     return (
         f'<div class="still"><svg aria-hidden="true" '
         f'viewBox="0 0 {picture["columns"]} {picture["rows"]}" preserveAspectRatio="none">'

@@ -24,10 +24,16 @@ _ALONE = re.compile(r"(?<=\n\n)\$([^$\n]+)\$(?=\n\n)")
 _TABLE = '<div class="scroll" role="group" tabindex="0" aria-label="Table"><table>\n'
 _HEAD = re.compile(r"<th([^>]*)>(<math(?:(?!</th>).)*</math>)</th>", re.DOTALL)
 
+_MARKS = ".,;:?)"
+"""Marks that stay on the line of the formula before them."""
+
 _SHORT = 8
 """Lines that a program may print before what it prints is folded."""
 
-_FUNCTION = re.compile(r"(<mi>(?:sin|cos|ln|log|exp|max|min)</mi>)(?=<m(?:i|n|sub|sup|frac|sqrt)>)")
+_FUNCTION = re.compile(
+    r"(?<!<msub>)(?<!<msup>)"  # there what follows is the small sign of the function itself
+    r"(<mi>(?:sin|cos|ln|log|exp|max|min)</mi>)(?=<m(?:i|n|sub|sup|frac|sqrt)>)"
+)
 
 Draw = Callable[[dict[str, Any]], str]
 
@@ -116,18 +122,22 @@ def _formula(state: StateInline, silent: bool) -> bool:
     end = state.src.find(sign, start)
     if not state.src.startswith(sign, state.pos) or end < 0:
         return False
+    rest = state.src[end + len(sign) :]
+    marks = rest[: len(rest) - len(rest.lstrip(_MARKS))]
     if not silent:
         token = state.push("formula", "", 0)
-        token.content, token.markup = state.src[start:end], sign
-    state.pos = end + len(sign)
+        token.content, token.markup, token.info = state.src[start:end], sign, marks
+    state.pos = end + len(sign) + len(marks)
     return True
 
 
 def _drawn(token: Token) -> str:
     """A formula; one that stands alone can be moved sideways where the page is too narrow."""
-    if token.markup == "$":
-        return formula(token.content)
-    return f'<span class="display" tabindex="0">{formula(token.content, block=True)}</span>'
+    if token.markup == "$$":
+        made = formula(token.content, block=True)
+        return f'<span class="display" tabindex="0">{made}</span>{token.info}'
+    made = formula(token.content)
+    return f'<span class="glued">{made}{token.info}</span>' if token.info else made
 
 
 def _link(token: Token, page: Page) -> str:

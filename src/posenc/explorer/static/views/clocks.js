@@ -225,14 +225,20 @@ function twin(scene) {
       `${clock(handOf(scene, current, row))}.`
     : `Column ${column}, under the cursor, has no partner and so no hand.`;
   if (!countable(recipe)) return `At ${where} there are ${whole(pairs.length)} hands. ${hand}`;
-  const finished = pairs.filter((pair) => Math.abs(turnsOf(scene, pair, row)) >= 1);
-  const done = finished.length
-    ? `${whole(finished.length)} of ${whole(pairs.length)} pairs have finished a turn: ` +
-      `${ranges(finished.map(({ pair }) => pair))}. `
-    : `none of the ${whole(pairs.length)} pairs has finished a turn. `;
   const slowest = Math.max(...pairs.map((pair) => Math.abs(lengthOf(recipe, pair))));
   const needs = `The slowest needs ${amount(slowest)} ${unitOf(recipe)} for one.`;
-  return `At ${where}, ${done}${needs} ${hand}`;
+  return `At ${where}, ${done(scene)} ${needs} ${hand}`;
+}
+
+/** How many pairs have finished a turn, and which. */
+function done(scene) {
+  const { pairs, row } = scene;
+  const finished = pairs.filter((pair) => Math.abs(turnsOf(scene, pair, row)) >= 1);
+  if (pairs.length === 1) return `the one pair has ${finished.length ? "" : "not "}finished a turn.`;
+  if (!finished.length) return `none of the ${whole(pairs.length)} pairs has finished a turn.`;
+  const which = ranges(finished.map(({ pair }) => pair));
+  const have = finished.length === 1 ? "has" : "have";
+  return `${whole(finished.length)} of ${whole(pairs.length)} pairs ${have} finished a turn: ${which}.`;
 }
 
 /** Where a hand points, as people say it of a clock. */

@@ -11,7 +11,7 @@ export function create(figure) {
   const list = html("ol", { class: "dials" });
   const legend = html(
     "p",
-    { class: "hand-names" },
+    { class: "names" },
     html("span", { class: "query" }, "query"),
     html("span", { class: "key" }, "key"),
     html("span", { class: "before" }, "before turning"),
@@ -60,8 +60,9 @@ export function create(figure) {
   };
 }
 
-/** The pairs worth showing, and the one under the cursor. */
+/** All pairs where they are few, else those worth showing and the one under the cursor. */
 function chosen(recipe, current) {
+  if (recipe.partners.length <= MOST) return [...recipe.partners.keys()];
   const pairs = recipe.picks.map((column) => recipe.columns[column][1]);
   const others = pairs.filter((pair) => pair !== current).slice(0, MOST - 1);
   return [...others, current].sort((one, other) => one - other);

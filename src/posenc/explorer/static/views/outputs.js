@@ -9,7 +9,7 @@ const HALVES = { without: "Without positions", with: "With the encoding" };
 
 export function create(figure) {
   const halves = Object.fromEntries(Object.entries(HALVES).map(([name, title]) => [name, half(title)]));
-  const names = html("p", { class: "line-names", "aria-hidden": "true" });
+  const names = html("p", { class: "names", "aria-hidden": "true" });
   names.append(html("span", { class: "bars" }, "in your order"), html("span", { class: "other" }, "in the other order"));
   figure.querySelector(".drawing").append(...Object.values(halves).map(({ element }) => element), names);
 

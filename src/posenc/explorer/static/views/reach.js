@@ -15,7 +15,7 @@ export function create(figure) {
   const scale = html("p", { class: "scale", "aria-hidden": "true" });
   scale.append(...["100%", "50%", "0%"].map((words) => html("span", {}, words)));
   const ends = html("p", { class: "heads", "aria-hidden": "true" });
-  const names = html("p", { class: "line-names", "aria-hidden": "true" });
+  const names = html("p", { class: "names", "aria-hidden": "true" });
   names.append(html("span", {}, "with what is added"), html("span", { class: "plain" }, "without"));
   figure.querySelector(".drawing").append(drawing, scale, ends, names);
 

@@ -15,7 +15,7 @@ export function create(figure, change) {
   const strips = Object.fromEntries(Object.keys(ROWS).map((name) => [name, strip(ROWS[name])]));
   const list = html("div", { class: "strips" }, ...Object.values(strips).map(({ element }) => element));
   const ends = html("p", { class: "heads", "aria-hidden": "true" });
-  const names = html("p", { class: "line-names", "aria-hidden": "true" });
+  const names = html("p", { class: "names", "aria-hidden": "true" });
   names.append(html("span", { class: "outlined" }, "attention without what is added"));
   figure.querySelector(".drawing").append(list, ends, names);
 

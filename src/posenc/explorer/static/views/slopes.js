@@ -9,7 +9,7 @@ export function create(figure) {
   const drawing = plot([0, 0, 1, 1], grid, stems, dashes, points, current);
   const scale = html("p", { class: "scale", "aria-hidden": "true" });
   const heads = html("p", { class: "heads", "aria-hidden": "true" });
-  const key = html("p", { class: "line-names", "aria-hidden": "true" });
+  const key = html("p", { class: "names", "aria-hidden": "true" });
   const body = html("tbody");
   const titles = html("tr");
   const table = html("table", { class: "sides" }, html("thead", {}, titles), body);

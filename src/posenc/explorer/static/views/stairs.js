@@ -14,8 +14,8 @@ export function create(figure, change, page) {
   const drawing = plot([0, 0, 1, 1], axis, cursor, right, curve, points, dot);
   const scale = html("p", { class: "scale", "aria-hidden": "true" });
   const ends = html("p", { class: "heads", "aria-hidden": "true" });
-  const names = ["as it is", "as it is left"].map((name, at) => html("span", { class: at ? "left" : "" }, name));
-  figure.querySelector(".drawing").append(drawing, scale, ends, html("p", { class: "curve-names", "aria-hidden": "true" }, ...names));
+  const names = ["as it is", "as it is left"].map((name, at) => html("span", { class: at ? "" : "whole" }, name));
+  figure.querySelector(".drawing").append(drawing, scale, ends, html("p", { class: "names", "aria-hidden": "true" }, ...names));
   figure.querySelector("figcaption").textContent = "Computing.";
 
   return (scene) => {

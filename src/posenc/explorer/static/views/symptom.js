@@ -14,7 +14,7 @@ export function create(figure, change, page) {
   const scale = html("p", { class: "scale", "aria-hidden": "true" });
   const ends = html("p", { class: "heads", "aria-hidden": "true" });
   const name = html("p", { class: "hint" });
-  const names = html("p", { class: "curve-names", "aria-hidden": "true" });
+  const names = html("p", { class: "names", "aria-hidden": "true" });
   names.append(html("span", { class: "right" }, "right"), html("span", { class: "wrong" }, "wrong, with its spread"));
   const picture = html("div", { class: "against" }, name, drawing, scale, ends, names);
   const measures = html("div", { class: "measures" });

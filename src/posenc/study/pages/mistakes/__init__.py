@@ -23,7 +23,7 @@ SHOWS = {
     "beside them.",
     "silent": "It runs and gives numbers that look right. Only a comparison finds it.",
     "harmless": "It is silent too, and a model trained with it loses nothing. Weights that were "
-    "trained without it do not fit.",
+    "trained without it may not fit.",
 }
 """How mistakes are sorted, in the order of the page."""
 

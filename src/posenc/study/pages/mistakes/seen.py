@@ -76,9 +76,7 @@ def seen(mistake: Mistake, settings: Mapping[str, Any]) -> Iterator[Seen]:
 
 
 def _kind(mistake: Mistake, room: str) -> str | None:
-    """The first encoding with the mistake that a room shows, unless it hides it."""
-    if mistake.name in ROOMS[room].hides:
-        return None
+    """The first encoding with the mistake that a room shows."""
     for kind, method in METHODS.items():
         # What is added to scores has no rows whose likeness could be drawn.
         fits = room != "similarity" or evaluation.family(method.encoding) != "bias"
