@@ -1,10 +1,13 @@
 """What the tests of the explorer do in a browser."""
 
 import base64
+import contextlib
 
 import numpy as np
 import pytest
 
+from posenc.explorer import page
+from posenc.explorer.methods import METHODS
 from posenc.explorer.rooms import ROOMS
 
 # Tests of one file are run room by room, so that they can share what is loaded.
@@ -19,6 +22,23 @@ some_rooms = pytest.mark.parametrize(
     ],
     scope="module",
 )
+
+
+@contextlib.contextmanager
+def only(rooms, kinds):
+    """Some rooms and encodings instead of all, so that what is saved is small and soon made."""
+    whole = [(ROOMS, dict(ROOMS), rooms), (METHODS, dict(METHODS), kinds)]
+    try:
+        for known, before, kept in whole:
+            for name in set(before) - set(kept):
+                del known[name]
+        page.font.cache_clear()
+        yield
+    finally:
+        page.font.cache_clear()
+        for known, before, _ in whole:  # in their order
+            known.clear()
+            known.update(before)
 
 
 def settled(tab):

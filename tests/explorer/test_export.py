@@ -1,7 +1,6 @@
 """The explorer as files: one that opens from disk, and a folder for any web host."""
 
 import base64
-import contextlib
 import functools
 import gzip
 import hashlib
@@ -14,34 +13,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from browsing import only
 from hypothesis import given, strategies as st
 from typer.testing import CliRunner
 
 import posenc
 from posenc import __main__ as command, explorer, spec
-from posenc.explorer import bundle, copies, held, packing, page, shelves, single
-from posenc.explorer.methods import METHODS
+from posenc.explorer.copies import bundle, held, packing, shelves, single, writing
 from posenc.explorer.rooms import ROOMS
 
 # The whole takes long to make: two rooms, and encodings with waves, gaps and arrays, show the same.
 SOME_ROOMS = ("table", "stretch")
 SOME_KINDS = ("sinusoidal", "rotary", "t5", "deberta")
-
-
-@contextlib.contextmanager
-def only(rooms, kinds):
-    whole = [(ROOMS, dict(ROOMS), rooms), (METHODS, dict(METHODS), kinds)]
-    try:
-        for known, before, kept in whole:
-            for name in set(before) - set(kept):
-                del known[name]
-        page.font.cache_clear()
-        yield
-    finally:
-        page.font.cache_clear()
-        for known, before, _ in whole:  # in their order
-            known.clear()
-            known.update(before)
 
 
 @pytest.fixture(scope="module")
@@ -397,7 +380,7 @@ def test_circles_of_modules_are_named(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_everything_in_one_file(tmp_path, tab):
-    size = copies.export(tmp_path / "all.html")
+    size = writing.export(tmp_path / "all.html")
     assert size <= 1_000_000
     for room in ROOMS:
         for kind in held.content(room)["methods"]:

@@ -5,11 +5,12 @@ import re
 
 import numpy as np
 import pytest
+from browsing import only
 
 from posenc import explorer, mistakes
-from posenc.explorer import held, page
+from posenc.explorer.copies import held
 from posenc.explorer.methods import METHODS
-from posenc.explorer.rooms import ROOMS, bias
+from posenc.explorer.rooms import bias
 from posenc.rotary import Rotary
 
 KEPT = ("rotary", "axial_rotary", "alibi", "shaw")
@@ -18,15 +19,9 @@ KEPT = ("rotary", "axial_rotary", "alibi", "shaw")
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
     """The address of one file with two rooms and a few encodings."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in set(ROOMS) - {"rotation", "bias"}:
-            patch.delitem(ROOMS, name)
-        for kind in set(METHODS) - set(KEPT):
-            patch.delitem(METHODS, kind)
-        page.font.cache_clear()
-        file = tmp_path_factory.mktemp("copy") / "one.html"
+    file = tmp_path_factory.mktemp("copy") / "one.html"
+    with only(("rotation", "bias"), KEPT):
         explorer.export(file)
-    page.font.cache_clear()
     return file.as_uri()
 
 

@@ -16,7 +16,8 @@ from fontTools.ttLib import TTFont
 from starlette.testclient import TestClient
 
 from posenc import Sinusoidal, explorer
-from posenc.explorer import bundle, fonts, page, recipes, server
+from posenc.explorer import fonts, page, recipes, server
+from posenc.explorer.copies import bundle
 from posenc.explorer.methods import METHODS
 from posenc.explorer.rooms import ROOMS
 

@@ -9,7 +9,8 @@ import pytest
 
 import posenc
 from posenc import Alibi, LongRope, Rotary, Sinusoidal
-from posenc.explorer import bundle, notebook, recipes
+from posenc.explorer import notebook, recipes
+from posenc.explorer.copies import bundle
 
 
 @pytest.fixture(scope="module")

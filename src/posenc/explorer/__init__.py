@@ -48,8 +48,8 @@ def export(
         OSError: it cannot be written.
     """
     with needed("posenc export", "explore"):
-        from posenc.explorer import copies
-    return copies.export(Path(target), beside=beside, progress=progress)
+        from posenc.explorer.copies import writing
+    return writing.export(Path(target), beside=beside, progress=progress)
 
 
 def widget(encoding: Any, room: str = "table") -> Any:

@@ -11,7 +11,8 @@ import anywidget
 import traitlets
 
 from posenc import spec
-from posenc.explorer import asked, bundle, fields, page as pages, recipes, shelves, single
+from posenc.explorer import asked, fields, page as pages, recipes
+from posenc.explorer.copies import bundle, shelves, single
 from posenc.explorer.rooms import ROOMS
 
 _ANSWERS = "/data/answer/"

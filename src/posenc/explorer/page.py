@@ -175,7 +175,7 @@ def html(name: str, here: dict[str, Any], *, lessons: bool = False) -> str:
 @functools.cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(HERE),
+        loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

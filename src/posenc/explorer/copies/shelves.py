@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from posenc import mistakes
-from posenc.explorer import asked, fields, held, recipes
+from posenc.explorer import asked, fields, recipes
+from posenc.explorer.copies import held
 from posenc.explorer.methods import METHODS
 from posenc.explorer.rooms import ROOMS
 

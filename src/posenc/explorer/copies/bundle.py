@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from posenc.explorer import packing
+from posenc.explorer.copies import packing
 
-STATIC = Path(__file__).parent / "static"
+STATIC = Path(__file__).parents[1] / "static"
 
 _IMPORT = re.compile(r'''(from |import )"(\.[^"]+)"''')
 _COMMENT = re.compile(r"^ *(//[^\n]*|/\*.*?\*/)\n", re.MULTILINE | re.DOTALL)  # on lines of its own

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from posenc import __version__
-from posenc.explorer import bundle, held, packing, page, shelves, single
+from posenc.explorer import page
+from posenc.explorer.copies import bundle, held, packing, shelves, single
 from posenc.explorer.methods import METHODS
 from posenc.explorer.rooms import ROOMS
 

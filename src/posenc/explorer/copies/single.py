@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from posenc import __version__
-from posenc.explorer import bundle, packing, page as pages
+from posenc.explorer import page as pages
+from posenc.explorer.copies import bundle, packing
 
 
 def page(
