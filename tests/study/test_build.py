@@ -108,7 +108,7 @@ def test_a_typed_digit_is_a_fault(content, text, digit):
     ("file", "text", "place"),
     [
         ("lessons/01-more.md", '+++\ntitle = "Ten or 12"\ngoal = "x"\n+++\n', "more"),
-        ("howto/01-more.md", '+++\ntitle = "Ten or 12"\n+++\n', "more"),
+        ("howto/01-more.md", '+++\ntitle = "Ten or 12"\ngoal = "x"\n+++\n', "more"),
         ("formulas/more.md", '+++\ntitle = "Ten or 12"\nsentence = "x"\n+++\n', "more"),
         ("formulas/more.md", FORMULA.format(kind="one of 12", range="any"), "more"),
         ("formulas/more.md", FORMULA.format(kind="any", range="from 12 up"), "more"),
@@ -118,6 +118,12 @@ def test_a_typed_digit_is_a_fault(content, text, digit):
 def test_a_typed_digit_above_the_text(content, file, text, place):
     found = faults(content(more={file: text}))
     assert found == [f"{place}: '12' is typed by hand; write an expression, {{{{ ... }}}}."]
+
+
+@pytest.mark.parametrize("folder", ["lessons", "howto"])
+def test_a_page_needs_a_goal(content, folder):
+    found = faults(content(more={f"{folder}/01-more.md": '+++\ntitle = "More"\n+++\n'}))
+    assert found == ["more: there is no `goal` in its head."]
 
 
 def test_kind_and_range_are_rendered(content):

@@ -8,6 +8,7 @@ from posenc.study.material import Material
 from posenc.study.rendering import render
 from posenc.study.sources import Source
 from posenc.study.writing import text
+from posenc.study.writing.text import Page
 
 
 def pages(material: Material) -> Iterator[tuple[str, str]]:
@@ -27,7 +28,7 @@ def _lesson(material: Material, at: int) -> tuple[str, str]:
         "lesson.html",
         title=material.title(source),
         number=at,
-        goal=text.inline(source.head["goal"], page),
+        goal=_goal(source, page),
         needs=[_needed(material, name) for name in source.head.get("needs", [])],
         body=body,
         quiz=material.questions.get(source.name, []),
@@ -44,9 +45,15 @@ def _howto(material: Material, source: Source) -> tuple[str, str]:
     return f"howto/{source.name}", render(
         "howto.html",
         title=material.title(source),
-        goal=text.inline(source.head["goal"], page),
+        goal=_goal(source, page),
         body=body,
     )
+
+
+def _goal(source: Source, page: Page) -> str:
+    if "goal" not in source.head:
+        page.fault("there is no `goal` in its head.")
+    return text.inline(source.head.get("goal", ""), page)
 
 
 def _needed(material: Material, name: str) -> dict[str, str]:
@@ -69,7 +76,7 @@ def _list(material: Material) -> str:
             {
                 "address": f"{folder}/{source.name}",
                 "title": material.title(source),
-                "goal": text.inline(source.head["goal"], material.page(source.name)),
+                "goal": text.inline(source.head.get("goal", ""), material.page(source.name)),
             }
             for source in files
         ]
