@@ -508,7 +508,7 @@ def test_words_at_the_ends_of_the_ranges(visit, hash):
 def test_a_rule_that_cannot_be_is_said(visit):
     tab = visit("/stretch#v=1&base=1&scaling=none")
     assert "must be greater than 1 for YaRN" in text(tab, "ol.rules")
-    assert tab.locator("ol.rules button").count() == 6
+    assert tab.locator("ol.rules button").count() == 7
     tab.select_option("#scaling", index=5)
     tab.wait_for_selector("#notice:not(:empty)")
     settled(tab)
