@@ -62,10 +62,10 @@ function waves(recipe, { start, count }) {
 
 /** How many positions a column needs for one turn; null where it has no frequency. */
 export function wavelength(recipe, column) {
-  const [name, pair] = recipe.columns[column] ?? [];
+  const [name, pair] = recipe.columns?.[column] ?? [];
   if (name === "zero") return Infinity;
   const frequency = recipe.frequencies?.[pair];
-  return frequency === undefined ? null : TURN / frequency;
+  return typeof frequency === "number" ? TURN / frequency : null;
 }
 
 // Biases: any query and key

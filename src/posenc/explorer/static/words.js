@@ -39,13 +39,6 @@ export function content(recipe, column) {
   return { sin: `sine of pair ${pair}`, cos: `cosine of pair ${pair}`, zero: "always zero", itself: "the coordinate itself" }[wave];
 }
 
-/** How many positions a column needs for one turn; 0 where that means nothing. */
-export function turnOf(recipe, column) {
-  const frequency = recipe.frequencies?.[recipe.columns?.[column]?.[1]];
-  if (recipe.columns?.[column]?.[0] === "zero") return Infinity;
-  return typeof frequency === "number" ? (2 * Math.PI) / frequency : 0;
-}
-
 /** The number under the cursor, and where it stands. */
 export function cell(scene) {
   return `${rowPlace(scene)}, ${columnPlace(scene)}: ${value(scene)}`;

@@ -1,8 +1,9 @@
 // The whole table on a canvas, one pixel a cell, enlarged by whole device pixels.
 
 import { html } from "../dom.js";
+import { wavelength } from "../kernel.js";
 import { paint, pixel } from "../pixels.js";
-import { amount, cell, place, tick, turnOf, whole } from "../words.js";
+import { amount, cell, place, tick, whole } from "../words.js";
 import * as numbers from "./numbers.js";
 
 const MASKED = 0; // a pixel that lets the hatching through
@@ -79,7 +80,7 @@ function inSight({ rows, columns, row, column, settings }) {
 /** A word under the first and the last column. */
 function end({ recipe, axes }, column) {
   const name = place(axes.column, column);
-  const turn = turnOf(recipe, column);
+  const turn = wavelength(recipe, column);
   return turn ? `${name}: a turn in ${amount(turn)}` : name;
 }
 

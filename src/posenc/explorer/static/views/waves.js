@@ -1,8 +1,8 @@
 // Some columns against position, one strip each: waves side by side would only tangle.
 
 import { dots, html, line, plot, set, svg } from "../dom.js";
-import { wave } from "../kernel.js";
-import { amount, content, decimal, place, turnOf } from "../words.js";
+import { wave, wavelength } from "../kernel.js";
+import { amount, content, decimal, place } from "../words.js";
 
 const SAMPLES = 1024; // of a curve; at least ten for each turn of the fastest pair
 const CLEAR = 96; // positions that can have a dot each
@@ -49,7 +49,7 @@ function track(scene, column) {
   );
   const drawing = html("div", { class: "strip" }, still, plot(box, cursor, dot));
   const name = html("span", { class: "name" }, place(axes.column, column));
-  const turn = turnOf(recipe, column);
+  const turn = wavelength(recipe, column);
   const words = [content(recipe, column), turn && `one turn in ${amount(turn)} positions`];
   const detail = html("span", { class: "detail" }, words.filter(Boolean).join(", "));
   const item = html("li", {}, html("p", {}, name, " ", detail, value), drawing);
@@ -110,7 +110,7 @@ function twin({ recipe, axes, span, row, values, columns: width }, columns) {
   const at = (column) => decimal(values[row * width + column]);
   const parts = columns.map((column) => `${place(axes.column, column)} is ${at(column)}`);
   const here = `At ${place(axes.row, span.start + row)}, ${parts.join(", ")}.`;
-  const lengths = columns.map((column) => turnOf(recipe, column)).filter(Boolean);
+  const lengths = columns.map((column) => wavelength(recipe, column)).filter(Boolean);
   if (!lengths.length) return here;
   return (
     `${here} The fastest of these waves turns once in ${amount(Math.min(...lengths))} positions, ` +
