@@ -261,8 +261,8 @@ def export(
 ) -> None:
     """Write the explorer as files that work without posenc and without a network.
 
-    They hold a few values of each setting; a folder also has the lessons. An earlier export is
-    replaced; anything else is not.
+    They hold a few values of each setting; a folder also has the lessons and the reference. An
+    earlier export is replaced; anything else is not.
     """
     from posenc import study
 
